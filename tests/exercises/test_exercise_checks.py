@@ -25,7 +25,7 @@ from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.checks import examine, not_attempted
 from tx_helpers.exercises.compare import difference, shown
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.exercises.quizzes import Choice, Question, Quiz, quiz, static
+from tx_helpers.exercises.quizzes import Choice, Question, Quiz, questions, quiz, static
 from tx_helpers.exercises.sandbox import guarded
 from tx_helpers.progress_file import PREDICTIONS, progress_file
 from wrong_arguments import faults
@@ -602,10 +602,29 @@ def test_the_file_is_plain_json():
 
 # --- quiz ------------------------------------------------------------------------------------------------------------
 
-QUESTIONS = [
-    Question("1 + 1 < 3?", (Choice("yes", "2 is less than 3.", right=True), Choice("<b>no</b>", "It is less."))),
-    Question("2 + 2?", (Choice("5", "Too many."), Choice("4", "Count them.", right=True))),
-]
+QUESTIONS = questions("""
+1 + 1 <
+    3?
+  * yes | 2 is less
+    than 3.
+  - <b>no</b> | It is less.
+2 + 2?
+  - 5 | Too many.
+  * 4 | Count | them.
+""")
+
+
+def test_a_table_holds_questions():
+    yes, no = Choice("yes", "2 is less than 3.", right=True), Choice("<b>no</b>", "It is less.")
+    assert QUESTIONS[0] == Question("1 + 1 < 3?", (yes, no))
+    assert QUESTIONS[1].choices[1] == Choice("4", "Count | them.", right=True)
+
+
+@pytest.mark.parametrize("row", ["  * yes, without a reason", "  + yes | a reason", "   - yes | a reason"])
+@pytest.mark.parametrize("head", ["", "1 + 1 < 3?\n"])
+def test_a_row_of_another_form_is_named(head, row):
+    with pytest.raises(ValueError, match=re.escape(f"for the right one, got {row!r}")):
+        questions(head + row + "\n  - no | It is.")
 
 
 def test_a_quiz_counts_right_answers():

@@ -2,10 +2,19 @@
 
     quiz("self_attention")
 
+Its bank holds it as a table of text; what does not fit in a line runs on, indented by four:
+
+    QUIZ = questions('''
+    How many scores have 5 queries and 7 keys?
+      - 12 | They are multiplied, not added: each query meets each key.
+      * 35 | The one with a star is right.
+    ''')
+
 With a kernel it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Without one (on
 GitHub, on an exported page) the questions are shown with their answers folded away.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -51,6 +60,20 @@ class Question:
             raise ValueError(
                 f"Question {self.text!r}: {len(self.choices)} choices, {right} of them right; expected one"
             )
+
+
+def questions(table: str) -> list[Question]:
+    """The questions of a table; ValueError with the row that is not of its form."""
+    found: list[tuple[str, list[Choice]]] = []
+    for row in filter(str.strip, re.sub(r"\s*\n {4,}", " ", table).split("\n")):
+        if row[0] != " ":
+            found.append((row, []))
+        elif found and (parts := re.fullmatch(r"  ([-*]) (.+?) \| (.+)", row)):
+            mark, text, why = parts.groups()
+            found[-1][1].append(Choice(text, why, right=mark == "*"))
+        else:
+            raise ValueError(f"questions: expected `- choice | why`, or `* …` for the right one, got {row!r}")
+    return [Question(text, tuple(choices)) for text, choices in found]
 
 
 def quiz(lesson: str) -> "Quiz":

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- LoRA ------------------------------------------------------------------------------------------------------------
 
@@ -556,53 +556,29 @@ def _kl(log_p, log_q, targets=None):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "After training, a LoRA update is merged into its matrix. What does the merged model cost when it runs?",
-        (
-            Choice("As much as before", "W + (α/r) B A has the shape of W.", right=True),
-            Choice("A little more, for the path through A and B", "That path is gone: it is inside the matrix."),
-            Choice("Less, since B A has a low rank", "The sum with W has full rank again."),
-        ),
-    ),
-    Question(
-        "You have 30 labelled texts, and many without labels. Which is the most promising start?",
-        (
-            Choice("A small model, trained on the 30 texts from scratch", "It would learn the language from 30 texts."),
-            Choice("A model pretrained on the texts without labels", "What is left to learn is small.", right=True),
-            Choice("A larger model, trained on the 30 texts for longer", "It learns these 30 by heart."),
-        ),
-    ),
-    Question(
-        "A model was tuned on chats in which the closing sign was never scored. What does it do?",
-        (
-            Choice("It answers, and does not stop", "Nothing taught it where an answer ends.", right=True),
-            Choice("It refuses to answer", "Its answers were scored, so it writes them."),
-            Choice("It forgets what it learned in pretraining", "That depends on the tuning, not on this sign."),
-        ),
-    ),
-    Question(
-        "At the first step of DPO the model equals its frozen copy. What is the loss?",
-        (
-            Choice("0, since nothing has moved yet", "A difference of 0 gives σ(0) = 1/2, not 1."),
-            Choice("ln 2 ≈ 0.69", "−ln σ(0), whatever the answers are.", right=True),
-            Choice("It depends on how probable the answers are", "Those terms cancel: both models give the same."),
-        ),
-    ),
-    Question(
-        "A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?",
-        (
-            Choice("Put a few old examples into each batch", "In our runs one in ten kept most of it.", right=True),
-            Choice("Use LoRA, which leaves the large matrices alone", "The product changes each layer, too."),
-            Choice("Stop after a few steps", "The old task is lost sooner than the new one is learned."),
-        ),
-    ),
-    Question(
-        "During DPO the loss falls. What do you know about the probability of the better answers?",
-        (
-            Choice("It rises", "The loss sees only the difference of both answers."),
-            Choice("Nothing yet: it may fall, if that of the worse ones falls more", "So measure both.", right=True),
-            Choice("It stays, because the frozen copy holds it", "The copy is only compared with."),
-        ),
-    ),
-]
+QUIZ = questions("""
+After training, a LoRA update is merged into its matrix. What does the merged model cost when it runs?
+  * As much as before | W + (α/r) B A has the shape of W.
+  - A little more, for the path through A and B | That path is gone: it is inside the matrix.
+  - Less, since B A has a low rank | The sum with W has full rank again.
+You have 30 labelled texts, and many without labels. Which is the most promising start?
+  - A small model, trained on the 30 texts from scratch | It would learn the language from 30 texts.
+  * A model pretrained on the texts without labels | What is left to learn is small.
+  - A larger model, trained on the 30 texts for longer | It learns these 30 by heart.
+A model was tuned on chats in which the closing sign was never scored. What does it do?
+  * It answers, and does not stop | Nothing taught it where an answer ends.
+  - It refuses to answer | Its answers were scored, so it writes them.
+  - It forgets what it learned in pretraining | That depends on the tuning, not on this sign.
+At the first step of DPO the model equals its frozen copy. What is the loss?
+  - 0, since nothing has moved yet | A difference of 0 gives σ(0) = 1/2, not 1.
+  * ln 2 ≈ 0.69 | −ln σ(0), whatever the answers are.
+  - It depends on how probable the answers are | Those terms cancel: both models give the same.
+A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?
+  * Put a few old examples into each batch | In our runs one in ten kept most of it.
+  - Use LoRA, which leaves the large matrices alone | The product changes each layer, too.
+  - Stop after a few steps | The old task is lost sooner than the new one is learned.
+During DPO the loss falls. What do you know about the probability of the better answers?
+  - It rises | The loss sees only the difference of both answers.
+  * Nothing yet: it may fall, if that of the worse ones falls more | So measure both.
+  - It stays, because the frozen copy holds it | The copy is only compared with.
+""")

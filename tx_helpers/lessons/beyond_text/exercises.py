@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- pictures --------------------------------------------------------------------------------------------------------
 
@@ -299,68 +299,33 @@ def _frames(wave, width, hop):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "What is a token of a vision Transformer?",
-        (
-            Choice("A pixel", "Attention over all pixels would be far too much work for a photo."),
-            Choice("A word that describes a part of the picture", "No words are needed to read a picture."),
-            Choice("A square of pixels", "Its numbers, times a matrix, are its embedding.", right=True),
-        ),
-    ),
-    Question(
-        "All pictures have their patches in another order, always the same. Whom can it cost anything?",
-        (
-            Choice("Nobody", "The convolution's windows then hold pixels that were never neighbours."),
-            Choice("The convolution", "To the ViT it is a new numbering of positions it has yet to learn.", right=True),
-            Choice("The ViT, because its positions are wrong", "Its positions start random and mean nothing yet."),
-        ),
-    ),
-    Question(
-        "With few digits the convolution leads. Does it lead because it knows what is near?",
-        (
-            Choice("Yes, without neighbours it has no lead", "With all pixels shuffled, most of its lead remained."),
-            Choice("Mostly not: a single matrix does as well", "It knows nothing of neighbours either.", right=True),
-            Choice("No, it does more multiplications for each picture", "The rival of equal cost won, too."),
-        ),
-    ),
-    Question(
-        "In a contrastive batch of 32 pairs, how many wrong captions does each picture meet?",
-        (
-            Choice("32", "One of the 32 captions is its own."),
-            Choice("31", "All others of the batch are wrong answers for it.", right=True),
-            Choice("1", "Each picture is compared with every caption of the batch, not with one rival."),
-        ),
-    ),
-    Question(
-        "Why could our model not tell a caption from the one with the shapes exchanged?",
-        (
-            Choice("It had no positions for its words", "It has learned positions for each word."),
-            Choice(
-                "Its pictures did not show which shape is left",
-                "They show it: with opposites in the batch it learned it.",
-            ),
-            Choice("Random batches never asked for the order", "The right words were enough to win.", right=True),
-        ),
-    ),
-    Question(
-        "A graph is a chain: 0 – 1 – 2 – 3. How many blocks with its mask until node 0 knows of node 3?",
-        (
-            Choice("1", "The mask lets node 0 look only at itself and node 1."),
-            Choice("3", "Each block carries information over one edge.", right=True),
-            Choice("4", "There are four nodes, but only three edges between 0 and 3."),
-        ),
-    ),
-    Question(
-        "What does a Transformer need before it can write a robot's actions?",
-        (
-            Choice(
-                "A number for each action, as for a word",
-                "The decoder then writes it like any other token.",
-                right=True,
-            ),
-            Choice("A new kind of block for movements", "The blocks stay the same: only the tokens are new."),
-            Choice("A camera that looks at the arm from above", "Any tokens that say where things are will do."),
-        ),
-    ),
-]
+QUIZ = questions("""
+What is a token of a vision Transformer?
+  - A pixel | Attention over all pixels would be far too much work for a photo.
+  - A word that describes a part of the picture | No words are needed to read a picture.
+  * A square of pixels | Its numbers, times a matrix, are its embedding.
+All pictures have their patches in another order, always the same. Whom can it cost anything?
+  - Nobody | The convolution's windows then hold pixels that were never neighbours.
+  * The convolution | To the ViT it is a new numbering of positions it has yet to learn.
+  - The ViT, because its positions are wrong | Its positions start random and mean nothing yet.
+With few digits the convolution leads. Does it lead because it knows what is near?
+  - Yes, without neighbours it has no lead | With all pixels shuffled, most of its lead remained.
+  * Mostly not: a single matrix does as well | It knows nothing of neighbours either.
+  - No, it does more multiplications for each picture | The rival of equal cost won, too.
+In a contrastive batch of 32 pairs, how many wrong captions does each picture meet?
+  - 32 | One of the 32 captions is its own.
+  * 31 | All others of the batch are wrong answers for it.
+  - 1 | Each picture is compared with every caption of the batch, not with one rival.
+Why could our model not tell a caption from the one with the shapes exchanged?
+  - It had no positions for its words | It has learned positions for each word.
+  - Its pictures did not show which shape is left | They show it: with opposites in the batch it learned it.
+  * Random batches never asked for the order | The right words were enough to win.
+A graph is a chain: 0 – 1 – 2 – 3. How many blocks with its mask until node 0 knows of node 3?
+  - 1 | The mask lets node 0 look only at itself and node 1.
+  * 3 | Each block carries information over one edge.
+  - 4 | There are four nodes, but only three edges between 0 and 3.
+What does a Transformer need before it can write a robot's actions?
+  * A number for each action, as for a word | The decoder then writes it like any other token.
+  - A new kind of block for movements | The blocks stay the same: only the tokens are new.
+  - A camera that looks at the arm from above | Any tokens that say where things are will do.
+""")

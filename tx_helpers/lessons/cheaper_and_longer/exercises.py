@@ -1,7 +1,7 @@
 """Exercises on the cost of attention and its cache: the size of a cache, and the quiz."""
 
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- the cache of a model --------------------------------------------------------------------------------------------
 
@@ -78,45 +78,25 @@ def _kept(windows, T):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "A writer's weights are stored in 8 bits instead of 16. Why does it write faster on a GPU?",
-        (
-            Choice("Products of whole numbers are faster", "They may be, but a single text waits for memory."),
-            Choice("Each step loads half as many bytes", "Writing waits for the weights to arrive.", right=True),
-            Choice("Half of the weights are left out", "All are there, each with fewer bits."),
-        ),
-    ),
-    Question(
-        "A text becomes twice as long. What does FlashAttention take in training now?",
-        (
-            Choice("Twice the memory and twice the operations", "All scores are still computed: T² of them."),
-            Choice("Four times the memory, four times the operations", "It never holds the table of T × T scores."),
-            Choice("Twice the memory, four times the operations", "Exact attention stays quadratic.", right=True),
-        ),
-    ),
-    Question(
-        "A drafted token was rejected, and you draw the next one from p itself. What goes wrong?",
-        (
-            Choice("Nothing: p is the large model's distribution", "The drafts that are kept count as well."),
-            Choice("Tokens with p < q come too often", "Kept drafts bring them to p; p adds more.", right=True),
-            Choice("The large model needs a second pass for it", "Its pass over the drafts has given p already."),
-        ),
-    ),
-    Question(
-        "A model finds a sentence that was hidden at position 900,000 of a long text. What does this show?",
-        (
-            Choice("It finds single sentences even there", "Using several facts is harder.", right=True),
-            Choice("It can reason over all 900,000 tokens", "Questions that join two facts fail much earlier."),
-            Choice("It was trained on texts of that length", "Positions can be stretched after training."),
-        ),
-    ),
-    Question(
-        "Linear attention has read 100,000 tokens. What does a head still know of them?",
-        (
-            Choice("Every key and value, as a cache does, in less memory", "K × K numbers cannot hold 100,000 pairs."),
-            Choice("The last few tokens only", "That is a window. Here the sum weights old and new alike."),
-            Choice("One sum of all k vᵀ", "Values under similar keys blend in it.", right=True),
-        ),
-    ),
-]
+QUIZ = questions("""
+A writer's weights are stored in 8 bits instead of 16. Why does it write faster on a GPU?
+  - Products of whole numbers are faster | They may be, but a single text waits for memory.
+  * Each step loads half as many bytes | Writing waits for the weights to arrive.
+  - Half of the weights are left out | All are there, each with fewer bits.
+A text becomes twice as long. What does FlashAttention take in training now?
+  - Twice the memory and twice the operations | All scores are still computed: T² of them.
+  - Four times the memory, four times the operations | It never holds the table of T × T scores.
+  * Twice the memory, four times the operations | Exact attention stays quadratic.
+A drafted token was rejected, and you draw the next one from p itself. What goes wrong?
+  - Nothing: p is the large model's distribution | The drafts that are kept count as well.
+  * Tokens with p < q come too often | Kept drafts bring them to p; p adds more.
+  - The large model needs a second pass for it | Its pass over the drafts has given p already.
+A model finds a sentence that was hidden at position 900,000 of a long text. What does this show?
+  * It finds single sentences even there | Using several facts is harder.
+  - It can reason over all 900,000 tokens | Questions that join two facts fail much earlier.
+  - It was trained on texts of that length | Positions can be stretched after training.
+Linear attention has read 100,000 tokens. What does a head still know of them?
+  - Every key and value, as a cache does, in less memory | K × K numbers cannot hold 100,000 pairs.
+  - The last few tokens only | That is a window. Here the sum weights old and new alike.
+  * One sum of all k vᵀ | Values under similar keys blend in it.
+""")

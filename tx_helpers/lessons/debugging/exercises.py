@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- the loss --------------------------------------------------------------------------------------------------------
 
@@ -260,84 +260,39 @@ def parameters_frozen(model, x):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "After ten steps the loss is 0.001. What do you suspect first?",
-        (
-            Choice(
-                "The task is easy",
-                "Even an easy task takes longer: in notebook 09 the loss was still above 1 after ten steps on eight "
-                "sentences.",
-            ),
-            Choice("The learning rate is too high", "That makes a loss jump or grow."),
-            Choice(
-                "The input holds the answer",
-                "A missing mask or an unshifted target: copying is learnt in a few steps.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "Before the loss became NaN, the norm of the gradient grew tenfold in each of three steps. What do you try?",
-        (
-            Choice("bfloat16 in place of float16", "Half precision overflows at once, with ordinary norms before."),
-            Choice(
-                "Clipping, and a smaller rate", "The steps are too long, and each makes the next longer.", right=True
-            ),
-            Choice("Look for an empty text in the batch", "Then the NaN comes at once, with nothing before it."),
-        ),
-    ),
-    Question(
-        "A run's weights change by 0.01 % a step, and its loss falls slowly. What does the ratio say?",
-        (
-            Choice("The rate is too low, or the weights too large for it", "Both make the ratio small.", right=True),
-            Choice("The labels are shuffled", "Then the weights move as usual, and the loss stops at the guess."),
-            Choice("A part of the model is frozen", "That shows in the ratio of one part, not in that of all."),
-        ),
-    ),
-    Question(
-        "An ablation without positions still translates some numbers. What does that show?",
-        (
-            Choice("Positions are not needed for translation at all", "Most numbers are wrong without them."),
-            Choice("Only these: their words fit one order", "The bag of words decides them.", right=True),
-            Choice("The causal mask tells the encoder the order", "The encoder has no causal mask."),
-        ),
-    ),
-    Question(
-        "You change one token at the end of the decoder's input. Which logits may change?",
-        (
-            Choice("All of them, through the layers below", "Then the mask leaks: earlier positions look ahead."),
-            Choice("Those of that position", "It is the last; nothing earlier may see it.", right=True),
-            Choice("None of them, since it is masked", "A position may see itself."),
-        ),
-    ),
-    Question(
-        "A model without the padding mask translates a test set as well as the right one. What is left to check?",
-        (
-            Choice("Nothing: the test set has decided it", "Its batches were padded as in training."),
-            Choice("Other amounts of padding", "With twelve more it loses many translations.", right=True),
-            Choice("A second test set, which is drawn in the same way", "It is padded in the same way, too."),
-        ),
-    ),
-    Question(
-        "Each sentence gets the English of another number, and a translator's loss stays at 0.1. What does that show?",
-        (
-            Choice(
-                "It generalises well to numbers that it has not seen",
-                "A wrong source is no unseen number: the right model's loss jumps to nearly 4.",
-            ),
-            Choice(
-                "It hardly needs its source", "So it finds the answers elsewhere: in the decoder's input.", right=True
-            ),
-            Choice("Its encoder is trained", "Then it would use the source, and a wrong one would raise the loss."),
-        ),
-    ),
-    Question(
-        "A model with post-norm, no warm-up and a higher rate trains worse than yours. Which of the three is to blame?",
-        (
-            Choice("Post-norm", "Perhaps; but three things have changed."),
-            Choice("The higher rate, because it makes the steps too long", "Perhaps; but three things have changed."),
-            Choice("Nobody can know yet", "Change one at a time. They may even do harm only together.", right=True),
-        ),
-    ),
-]
+QUIZ = questions("""
+After ten steps the loss is 0.001. What do you suspect first?
+  - The task is easy | Even an easy task takes longer: in notebook 09 the loss was still above 1 after ten steps on
+    eight sentences.
+  - The learning rate is too high | That makes a loss jump or grow.
+  * The input holds the answer | A missing mask or an unshifted target: copying is learnt in a few steps.
+Before the loss became NaN, the norm of the gradient grew tenfold in each of three steps. What do you try?
+  - bfloat16 in place of float16 | Half precision overflows at once, with ordinary norms before.
+  * Clipping, and a smaller rate | The steps are too long, and each makes the next longer.
+  - Look for an empty text in the batch | Then the NaN comes at once, with nothing before it.
+A run's weights change by 0.01 % a step, and its loss falls slowly. What does the ratio say?
+  * The rate is too low, or the weights too large for it | Both make the ratio small.
+  - The labels are shuffled | Then the weights move as usual, and the loss stops at the guess.
+  - A part of the model is frozen | That shows in the ratio of one part, not in that of all.
+An ablation without positions still translates some numbers. What does that show?
+  - Positions are not needed for translation at all | Most numbers are wrong without them.
+  * Only these: their words fit one order | The bag of words decides them.
+  - The causal mask tells the encoder the order | The encoder has no causal mask.
+You change one token at the end of the decoder's input. Which logits may change?
+  - All of them, through the layers below | Then the mask leaks: earlier positions look ahead.
+  * Those of that position | It is the last; nothing earlier may see it.
+  - None of them, since it is masked | A position may see itself.
+A model without the padding mask translates a test set as well as the right one. What is left to check?
+  - Nothing: the test set has decided it | Its batches were padded as in training.
+  * Other amounts of padding | With twelve more it loses many translations.
+  - A second test set, which is drawn in the same way | It is padded in the same way, too.
+Each sentence gets the English of another number, and a translator's loss stays at 0.1. What does that show?
+  - It generalises well to numbers that it has not seen | A wrong source is no unseen number: the right model's loss
+    jumps to nearly 4.
+  * It hardly needs its source | So it finds the answers elsewhere: in the decoder's input.
+  - Its encoder is trained | Then it would use the source, and a wrong one would raise the loss.
+A model with post-norm, no warm-up and a higher rate trains worse than yours. Which of the three is to blame?
+  - Post-norm | Perhaps; but three things have changed.
+  - The higher rate, because it makes the steps too long | Perhaps; but three things have changed.
+  * Nobody can know yet | Change one at a time. They may even do harm only together.
+""")

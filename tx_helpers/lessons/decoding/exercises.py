@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tx_helpers.exercises.compare import as_mask
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- temperature -----------------------------------------------------------------------------------------------------
 
@@ -443,60 +443,29 @@ not_rounded    memory // → memory /
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "Temperature 0.5 in place of 1. What changes?",
-        (
-            Choice("The unlikely becomes likelier", "A temperature above 1 does that: it evens the logits out."),
-            Choice("The likely becomes likelier", "Logits are divided by 0.5: their differences double.", right=True),
-            Choice(
-                "Another token may become the likeliest",
-                "All logits are divided by the same number, so their order stays.",
-            ),
-        ),
-    ),
-    Question(
-        "What does top-p keep that top-k does not?",
-        (
-            Choice("More tokens, at every step", "Where the model is sure, one token alone may reach p."),
-            Choice("The unlikely tokens", "Both cut the tail and draw from the head alone."),
-            Choice("As many tokens as it takes", "Few where the model is sure, many where it is not.", right=True),
-        ),
-    ),
-    Question(
-        "A larger beam …",
-        (
-            Choice(
-                "finds likelier texts, as a rule", "With eight beams, mean ln P rose at each of four seeds.", right=True
-            ),
-            Choice("always translates better than a smaller one", "Three of our four apprentices got fewer right."),
-            Choice("costs nothing", "Every beam is one more text to compute at each step."),
-        ),
-    ),
-    Question(
-        "What does the cache save?",
-        (
-            Choice("Memory, since nothing is computed again", "It costs memory, for every token of every layer."),
-            Choice("The softmax over the earlier tokens", "The new query's softmax is computed in full."),
-            Choice("Computing earlier keys and values", "No earlier token looks ahead: they stay.", right=True),
-        ),
-    ),
-    Question(
-        "Why does greedy decoding of a language model go round in circles?",
-        (
-            Choice(
-                "Similar steps make the same choice", "After “sieben”, every step had the same best token.", right=True
-            ),
-            Choice("The cache is full", "It happens without a cache, too; a cache changes no logit."),
-            Choice("The model has too few layers", "The same model leaves the circle when it draws at random."),
-        ),
-    ),
-    Question(
-        "A grammar allows nothing but number words. What is certain?",
-        (
-            Choice("The text is right", "The apprentice stayed at 23 right ones of 100: form is not content."),
-            Choice("The text is a number word", "All others have an impossible step somewhere.", right=True),
-            Choice("The text has the highest probability", "It is greedy, and among the allowed tokens only."),
-        ),
-    ),
-]
+QUIZ = questions("""
+Temperature 0.5 in place of 1. What changes?
+  - The unlikely becomes likelier | A temperature above 1 does that: it evens the logits out.
+  * The likely becomes likelier | Logits are divided by 0.5: their differences double.
+  - Another token may become the likeliest | All logits are divided by the same number, so their order stays.
+What does top-p keep that top-k does not?
+  - More tokens, at every step | Where the model is sure, one token alone may reach p.
+  - The unlikely tokens | Both cut the tail and draw from the head alone.
+  * As many tokens as it takes | Few where the model is sure, many where it is not.
+A larger beam …
+  * finds likelier texts, as a rule | With eight beams, mean ln P rose at each of four seeds.
+  - always translates better than a smaller one | Three of our four apprentices got fewer right.
+  - costs nothing | Every beam is one more text to compute at each step.
+What does the cache save?
+  - Memory, since nothing is computed again | It costs memory, for every token of every layer.
+  - The softmax over the earlier tokens | The new query's softmax is computed in full.
+  * Computing earlier keys and values | No earlier token looks ahead: they stay.
+Why does greedy decoding of a language model go round in circles?
+  * Similar steps make the same choice | After “sieben”, every step had the same best token.
+  - The cache is full | It happens without a cache, too; a cache changes no logit.
+  - The model has too few layers | The same model leaves the circle when it draws at random.
+A grammar allows nothing but number words. What is certain?
+  - The text is right | The apprentice stayed at 23 right ones of 100: form is not content.
+  * The text is a number word | All others have an impossible step somewhere.
+  - The text has the highest probability | It is greedy, and among the allowed tokens only.
+""")

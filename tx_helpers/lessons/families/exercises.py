@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from tx_helpers.exercises.compare import as_mask
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- a prefix --------------------------------------------------------------------------------------------------------
 
@@ -492,48 +492,25 @@ def _mean(states, real):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "A block of an encoder and one of a decoder-only model: what differs?",
-        (
-            Choice("The order of attention and feed-forward", "Both have attention first, then the feed-forward part."),
-            Choice("The mask", "The weights even have the same shapes; the causal mask hides the future.", right=True),
-            Choice("The decoder-only one has cross-attention", "There is no encoder that it could look at."),
-        ),
-    ),
-    Question(
-        "A family scores 0.35 in a task, and a guess without any model 0.90. What does this say about its shape?",
-        (
-            Choice("That this shape is wrong for the task", "Four times as many steps brought it to 1.00 here."),
-            Choice("Nothing yet", "Below the guess, the model has not learned the task.", right=True),
-            Choice("That it has too few parameters", "With the same parameters, longer training helped."),
-        ),
-    ),
-    Question(
-        "A masked model has a loss of 1.2 nats, a causal one of 1.8. Which one knows the language better?",
-        (
-            Choice("The masked one, since its loss is lower", "It sees both sides, so its task is another."),
-            Choice("The causal one, since it predicts every word", "How many words are scored says nothing of this."),
-            Choice("The losses do not tell", "Each objective has its own floor.", right=True),
-        ),
-    ),
-    Question(
-        "Which text does T5 get for “the cat sat on the mat”, if “cat sat” is hidden?",
-        (
-            Choice("the <x0> on the mat", "One sentinel for a span, whatever its length.", right=True),
-            Choice("the <mask> <mask> on the mat", "That is BERT: as many masks as words."),
-            Choice("the on the mat", "Nothing would show where something is missing."),
-        ),
-    ),
-    Question(
-        "How do you find out which sentence of a text a summary needed?",
-        (
-            Choice(
-                "Look where the cross-attention has most weight",
-                "In our run that was right in 57 %; “the longest” in 53 %.",
-            ),
-            Choice("Leave each out, and score the summary again", "What is missed most was needed.", right=True),
-            Choice("Take the sentence that shares most words with it", "It may share words that stand elsewhere, too."),
-        ),
-    ),
-]
+QUIZ = questions("""
+A block of an encoder and one of a decoder-only model: what differs?
+  - The order of attention and feed-forward | Both have attention first, then the feed-forward part.
+  * The mask | The weights even have the same shapes; the causal mask hides the future.
+  - The decoder-only one has cross-attention | There is no encoder that it could look at.
+A family scores 0.35 in a task, and a guess without any model 0.90. What does this say about its shape?
+  - That this shape is wrong for the task | Four times as many steps brought it to 1.00 here.
+  * Nothing yet | Below the guess, the model has not learned the task.
+  - That it has too few parameters | With the same parameters, longer training helped.
+A masked model has a loss of 1.2 nats, a causal one of 1.8. Which one knows the language better?
+  - The masked one, since its loss is lower | It sees both sides, so its task is another.
+  - The causal one, since it predicts every word | How many words are scored says nothing of this.
+  * The losses do not tell | Each objective has its own floor.
+Which text does T5 get for “the cat sat on the mat”, if “cat sat” is hidden?
+  * the <x0> on the mat | One sentinel for a span, whatever its length.
+  - the <mask> <mask> on the mat | That is BERT: as many masks as words.
+  - the on the mat | Nothing would show where something is missing.
+How do you find out which sentence of a text a summary needed?
+  - Look where the cross-attention has most weight | In our run that was right in 57 %; “the longest” in 53 %.
+  * Leave each out, and score the summary again | What is missed most was needed.
+  - Take the sentence that shares most words with it | It may share words that stand elsewhere, too.
+""")

@@ -4,7 +4,7 @@ import torch
 from torch.nn.functional import gelu, relu, silu
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- the feed-forward network, inside the notebook ------------------------------------------------------------------
 
@@ -409,75 +409,31 @@ always_two_thirds    return 2 / 3
 """)
 
 
-QUIZ = [
-    Question(
-        "What does the feed-forward network at position 3 know of position 2?",
-        (
-            Choice(
-                "What attention has brought over",
-                "It is in position 3's own vector, and the network reads nothing else.",
-                right=True,
-            ),
-            Choice("Everything: it reads the vectors of all positions", "It never reads another position's vector."),
-            Choice("Its weights", "The weights are the same at all positions and say nothing about the words."),
-        ),
-    ),
-    Question(
-        "Leave out the ReLU between the two matrices. What is left?",
-        (
-            Choice("A network half as good", "However long you train it, it is only a linear map."),
-            Choice(
-                "The same network, but faster",
-                "You could make it faster by multiplying the two matrices beforehand, but it is not the same network.",
-            ),
-            Choice("One matrix in disguise", "W_1 W_2 is a single (D, D) matrix, however large F is.", right=True),
-        ),
-    ),
-    Question(
-        "[1, 0, 0, 0] through LayerNorm (gain 1, bias 0) starts with …",
-        (
-            Choice("1.5", "That divides the variance by D − 1 = 3."),
-            Choice("1.732", "Mean ¼, variance 3/16; ¾ divided by √3/4 is √3.", right=True),
-            Choice("2", "That is RMSNorm: 1 divided by √¼."),
-        ),
-    ),
-    Question(
-        "Why not BatchNorm?",
-        (
-            Choice(
-                "A result would depend on the other sentences",
-                "And on the padding, and on the batch's size when writing.",
-                right=True,
-            ),
-            Choice(
-                "It has twice as many parameters as LayerNorm",
-                "It has equally many: a gain and a bias for each feature.",
-            ),
-            Choice("It cannot be differentiated", "It can, and image networks are trained with it."),
-        ),
-    ),
-    Question(
-        "Pre-norm or post-norm: in which does the residual stream pass from the first block to the last untouched by "
-        "a norm?",
-        (
-            Choice("In post-norm", "There a norm is applied to the stream after each sum: two in a block."),
-            Choice("In pre-norm", "The norm is in the branch. Blocks only add to the stream itself.", right=True),
-            Choice("In both", "In post-norm every block normalises the sum."),
-        ),
-    ),
-    Question(
-        "Without residual connections, what happens besides small gradients?",
-        (
-            Choice("Nothing: they only help gradients", "Look at how alike the tokens become."),
-            Choice(
-                "The loss becomes NaN after a few steps",
-                "With norms the numbers stay finite, and training goes on, badly.",
-            ),
-            Choice(
-                "The tokens' vectors become alike",
-                "In the notebook by block 3. Each attention averages, and nothing brings the differences back.",
-                right=True,
-            ),
-        ),
-    ),
-]
+QUIZ = questions("""
+What does the feed-forward network at position 3 know of position 2?
+  * What attention has brought over | It is in position 3's own vector, and the network reads nothing else.
+  - Everything: it reads the vectors of all positions | It never reads another position's vector.
+  - Its weights | The weights are the same at all positions and say nothing about the words.
+Leave out the ReLU between the two matrices. What is left?
+  - A network half as good | However long you train it, it is only a linear map.
+  - The same network, but faster | You could make it faster by multiplying the two matrices beforehand, but it is
+    not the same network.
+  * One matrix in disguise | W_1 W_2 is a single (D, D) matrix, however large F is.
+[1, 0, 0, 0] through LayerNorm (gain 1, bias 0) starts with …
+  - 1.5 | That divides the variance by D − 1 = 3.
+  * 1.732 | Mean ¼, variance 3/16; ¾ divided by √3/4 is √3.
+  - 2 | That is RMSNorm: 1 divided by √¼.
+Why not BatchNorm?
+  * A result would depend on the other sentences | And on the padding, and on the batch's size when writing.
+  - It has twice as many parameters as LayerNorm | It has equally many: a gain and a bias for each feature.
+  - It cannot be differentiated | It can, and image networks are trained with it.
+Pre-norm or post-norm: in which does the residual stream pass from the first block to the last untouched by a norm?
+  - In post-norm | There a norm is applied to the stream after each sum: two in a block.
+  * In pre-norm | The norm is in the branch. Blocks only add to the stream itself.
+  - In both | In post-norm every block normalises the sum.
+Without residual connections, what happens besides small gradients?
+  - Nothing: they only help gradients | Look at how alike the tokens become.
+  - The loss becomes NaN after a few steps | With norms the numbers stay finite, and training goes on, badly.
+  * The tokens' vectors become alike | In the notebook by block 3. Each attention averages, and nothing brings the
+    differences back.
+""")

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.lessons.full_model.filled import filled, some_ids
 from tx_helpers.plain import Transformer
 
@@ -491,62 +491,30 @@ def _readers_of(norm, end):
     return change
 
 
-QUIZ = [
-    Question(
-        "Where do the keys and values of cross-attention come from?",
-        (
-            Choice("From the decoder's stream", "Only the queries come from there."),
-            Choice(
-                "From the encoder block of the same height",
-                "All decoder blocks look at the same memory, the output of the last encoder block and its norm.",
-            ),
-            Choice(
-                "From the encoder's output, the memory",
-                "It is computed once, and every decoder block looks at it.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "How often is the source encoded while ten words are written?",
-        (
-            Choice("Once", "The memory does not depend on what is being written.", right=True),
-            Choice("Ten times", "It would give the same memory ten times: nothing in the source changes."),
-            Choice(
-                "Once for each decoder block", "The encoder runs once, and all decoder blocks look at the same memory."
-            ),
-        ),
-    ),
-    Question(
-        "An output layer tied to the embedding …",
-        (
-            Choice("makes the model recurrent", "It shares a matrix, but feeds nothing back."),
-            Choice("saves V · D parameters", "The same table reads words and writes them.", right=True),
-            Choice("halves the vocabulary", "V stays the same: each word still has a row, which is used twice."),
-        ),
-    ),
-    Question(
-        "How many attention sub-layers has a model of 6 encoder and 6 decoder blocks?",
-        (
-            Choice("12", "Each decoder block has two of them."),
-            Choice("18", "6 in the encoder, 6 + 6 in the decoder.", right=True),
-            Choice("24", "An encoder block has one, not two: it has no other sentence to look at."),
-        ),
-    ),
-    Question(
-        "Which sub-layer has a causal mask?",
-        (
-            Choice("The encoder's self-attention", "The full source is known, so only its padding is masked."),
-            Choice("Cross-attention, in every decoder block", "Every target word may look at every source word."),
-            Choice("The decoder's self-attention", "It must not see words that are not written yet.", right=True),
-        ),
-    ),
-    Question(
-        "W_q and W_k both start at zero, and so do their biases. What happens in training?",
-        (
-            Choice("They never move", "Each one's gradient contains the other as a factor.", right=True),
-            Choice("They learn slowly", "Their gradient is not small, it is exactly 0."),
-            Choice("The loss becomes NaN", "All scores are 0, so all weights are equal, and nothing is infinite."),
-        ),
-    ),
-]
+QUIZ = questions("""
+Where do the keys and values of cross-attention come from?
+  - From the decoder's stream | Only the queries come from there.
+  - From the encoder block of the same height | All decoder blocks look at the same memory, the output of the last
+    encoder block and its norm.
+  * From the encoder's output, the memory | It is computed once, and every decoder block looks at it.
+How often is the source encoded while ten words are written?
+  * Once | The memory does not depend on what is being written.
+  - Ten times | It would give the same memory ten times: nothing in the source changes.
+  - Once for each decoder block | The encoder runs once, and all decoder blocks look at the same memory.
+An output layer tied to the embedding …
+  - makes the model recurrent | It shares a matrix, but feeds nothing back.
+  * saves V · D parameters | The same table reads words and writes them.
+  - halves the vocabulary | V stays the same: each word still has a row, which is used twice.
+How many attention sub-layers has a model of 6 encoder and 6 decoder blocks?
+  - 12 | Each decoder block has two of them.
+  * 18 | 6 in the encoder, 6 + 6 in the decoder.
+  - 24 | An encoder block has one, not two: it has no other sentence to look at.
+Which sub-layer has a causal mask?
+  - The encoder's self-attention | The full source is known, so only its padding is masked.
+  - Cross-attention, in every decoder block | Every target word may look at every source word.
+  * The decoder's self-attention | It must not see words that are not written yet.
+W_q and W_k both start at zero, and so do their biases. What happens in training?
+  * They never move | Each one's gradient contains the other as a factor.
+  - They learn slowly | Their gradient is not small, it is exactly 0.
+  - The loss becomes NaN | All scores are 0, so all weights are equal, and nothing is infinite.
+""")

@@ -5,7 +5,7 @@ import math
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- right at k, over many problems ----------------------------------------------------------------------------------
 
@@ -256,70 +256,33 @@ def _of_d(value):
     return lambda log_p, reference_log_p: value(reference_log_p - log_p)
 
 
-QUIZ = [
-    Question(
-        "All 16 answers to a problem are right. What does this group do to the model?",
-        (
-            Choice("Nothing: every advantage is 0", "None is better than its group, so nothing is pushed.", right=True),
-            Choice("It makes all 16 answers much likelier", "Each would have to be better than the mean of all 16."),
-            Choice("It divides by 0, and the update is lost", "0.0001 is added to the deviation; 0 / 0.0001 is 0."),
-        ),
-    ),
-    Question(
-        "Why does a baseline not change the direction of learning on average?",
-        (
-            Choice("It is small", "It may be as large as you like: 1000 does no harm to the average either."),
-            Choice(
-                "The gradient of ln p is 0 on average",
-                "Σ p · ∇ ln p = ∇ Σ p = ∇ 1 = 0, and a constant times 0 is 0.",
-                right=True,
-            ),
-            Choice("The optimizer divides it out again", "Nothing is divided; the average is right before the step."),
-        ),
-    ),
-    Question(
-        "n = 4 answers were drawn, one of them is right. What is right at 4, without bias?",
-        (
-            Choice("1 − (3/4)⁴ ≈ 0.68", "That puts each answer back: the right one may be missed four times."),
-            Choice("1/4", "That is right at 1."),
-            Choice("1", "All 4 are taken, and the right one is among them.", right=True),
-        ),
-    ),
-    Question(
-        "A token's advantage is positive, and its ratio is already 1.5 with clip = 0.2. What does the next step do to "
-        "it?",
-        (
-            Choice(
-                "It pushes it further up", "The smaller of 1.5 A and 1.2 A is 1.2 A: a constant, without a gradient."
-            ),
-            Choice("It does not push it", "min(1.5 A, 1.2 A) = 1.2 A does not depend on it.", right=True),
-            Choice("It pushes it down again, towards a ratio of 1", "A clip stops a push. It does not pull back."),
-        ),
-    ),
-    Question(
-        "The loss averages each answer over its tokens first. What can that do to the length of wrong answers?",
-        (
-            Choice("They grow", "Spread over more tokens, the same punishment is lighter for each.", right=True),
-            Choice("They shrink", "A short wrong answer gets the full punishment on few tokens."),
-            Choice("Nothing", "The length divides what each token gets."),
-        ),
-    ),
-    Question(
-        "Reward rises, the share that a strict checker calls right falls. What do you do first?",
-        (
-            Choice("Train on", "The model gets better at the reward, which no longer measures what you want."),
-            Choice("Lower the learning rate, so that the reward rises more slowly", "It would arrive there later."),
-            Choice("Read answers with a high reward", "They show the hole that the model has found.", right=True),
-        ),
-    ),
-    Question(
-        "Why is the token that ends an answer among those that are pushed?",
-        (
-            Choice("The checker has to see it", "The checker sees the text whatever is pushed."),
-            Choice(
-                "The model wrote it: stopping is a choice", "Left out, nothing teaches it when to stop.", right=True
-            ),
-            Choice("Without it, the number of tokens would be odd", "The number of tokens does not matter."),
-        ),
-    ),
-]
+QUIZ = questions("""
+All 16 answers to a problem are right. What does this group do to the model?
+  * Nothing: every advantage is 0 | None is better than its group, so nothing is pushed.
+  - It makes all 16 answers much likelier | Each would have to be better than the mean of all 16.
+  - It divides by 0, and the update is lost | 0.0001 is added to the deviation; 0 / 0.0001 is 0.
+Why does a baseline not change the direction of learning on average?
+  - It is small | It may be as large as you like: 1000 does no harm to the average either.
+  * The gradient of ln p is 0 on average | Σ p · ∇ ln p = ∇ Σ p = ∇ 1 = 0, and a constant times 0 is 0.
+  - The optimizer divides it out again | Nothing is divided; the average is right before the step.
+n = 4 answers were drawn, one of them is right. What is right at 4, without bias?
+  - 1 − (3/4)⁴ ≈ 0.68 | That puts each answer back: the right one may be missed four times.
+  - 1/4 | That is right at 1.
+  * 1 | All 4 are taken, and the right one is among them.
+A token's advantage is positive, and its ratio is already 1.5 with clip = 0.2. What does the next step do to it?
+  - It pushes it further up | The smaller of 1.5 A and 1.2 A is 1.2 A: a constant, without a gradient.
+  * It does not push it | min(1.5 A, 1.2 A) = 1.2 A does not depend on it.
+  - It pushes it down again, towards a ratio of 1 | A clip stops a push. It does not pull back.
+The loss averages each answer over its tokens first. What can that do to the length of wrong answers?
+  * They grow | Spread over more tokens, the same punishment is lighter for each.
+  - They shrink | A short wrong answer gets the full punishment on few tokens.
+  - Nothing | The length divides what each token gets.
+Reward rises, the share that a strict checker calls right falls. What do you do first?
+  - Train on | The model gets better at the reward, which no longer measures what you want.
+  - Lower the learning rate, so that the reward rises more slowly | It would arrive there later.
+  * Read answers with a high reward | They show the hole that the model has found.
+Why is the token that ends an answer among those that are pushed?
+  - The checker has to see it | The checker sees the text whatever is pushed.
+  * The model wrote it: stopping is a choice | Left out, nothing teaches it when to stop.
+  - Without it, the number of tokens would be odd | The number of tokens does not matter.
+""")

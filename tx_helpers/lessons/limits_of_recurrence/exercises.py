@@ -5,7 +5,7 @@ import math
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- reading, in the notebook's text --------------------------------------------------------------------------------
 
@@ -567,78 +567,30 @@ one_layer_more    (k - 1)) → (k - 1)) + 1
 """)
 
 
-QUIZ = [
-    Question(
-        "Why does the gradient vanish over many steps?",
-        (
-            Choice("The learning rate is too low", "The gradient is what it is before any step is made."),
-            Choice(
-                "Each step multiplies it by a factor below 1",
-                "Most of them are: fifty factors of 0.5 leave 1e-15.",
-                right=True,
-            ),
-            Choice("Rounding errors add up until nothing of it is left", "In float64 it vanishes as well."),
-        ),
-    ),
-    Question(
-        "Do LSTM and GRU cure it?",
-        (
-            Choice(
-                "Yes, their gates keep it at its full size",
-                "Measured after 50 steps, with the usual initial weights: about 1e-11 is left.",
-            ),
-            Choice("No, they are worse than an RNN", "Millions of times more is left than with an RNN."),
-            Choice(
-                "They soften it",
-                "Much more is left than with an RNN; with a large forget bias, which holds the gate near 1, nearly "
-                "everything.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "What is the bottleneck of sequence to sequence without attention?",
-        (
-            Choice(
-                "One vector has to hold the whole sentence",
-                "All that the decoder learns about the source must pass through it; in 200 steps that was learned for "
-                "hardly any long number.",
-                right=True,
-            ),
-            Choice("The decoder is too slow", "It is not a matter of time."),
-            Choice("The vocabulary", "It is the same with attention."),
-        ),
-    ),
-    Question(
-        "How many steps does a signal take from word 1 to word 100?",
-        (
-            Choice(
-                "Recurrence 99, attention 1",
-                "A state is passed on 99 times; attention looks there directly.",
-                right=True,
-            ),
-            Choice("Both 99", "In attention every pair is connected directly."),
-            Choice(
-                "Recurrence 1, attention 99", "A state moves on by one word a step; attention looks anywhere at once."
-            ),
-        ),
-    ),
-    Question(
-        "“Transformers train five to ten times faster than recurrent networks.” What holds?",
-        (
-            Choice(
-                "It is true on every machine and at every length",
-                "Whole models with PyTorch's LSTM took less than half of the Transformer's time on two cores.",
-            ),
-            Choice(
-                "The opposite, everywhere",
-                "At length 512 an LSTM written as a loop in Python took twice the Transformer's time.",
-            ),
-            Choice(
-                "It depends on length, hardware and code",
-                "The way the loop is written matters, too. What differs everywhere is the number of steps in a row.",
-                right=True,
-            ),
-        ),
-    ),
-]
+QUIZ = questions("""
+Why does the gradient vanish over many steps?
+  - The learning rate is too low | The gradient is what it is before any step is made.
+  * Each step multiplies it by a factor below 1 | Most of them are: fifty factors of 0.5 leave 1e-15.
+  - Rounding errors add up until nothing of it is left | In float64 it vanishes as well.
+Do LSTM and GRU cure it?
+  - Yes, their gates keep it at its full size | Measured after 50 steps, with the usual initial weights: about 1e-11
+    is left.
+  - No, they are worse than an RNN | Millions of times more is left than with an RNN.
+  * They soften it | Much more is left than with an RNN; with a large forget bias, which holds the gate near 1,
+    nearly everything.
+What is the bottleneck of sequence to sequence without attention?
+  * One vector has to hold the whole sentence | All that the decoder learns about the source must pass through it;
+    in 200 steps that was learned for hardly any long number.
+  - The decoder is too slow | It is not a matter of time.
+  - The vocabulary | It is the same with attention.
+How many steps does a signal take from word 1 to word 100?
+  * Recurrence 99, attention 1 | A state is passed on 99 times; attention looks there directly.
+  - Both 99 | In attention every pair is connected directly.
+  - Recurrence 1, attention 99 | A state moves on by one word a step; attention looks anywhere at once.
+“Transformers train five to ten times faster than recurrent networks.” What holds?
+  - It is true on every machine and at every length | Whole models with PyTorch's LSTM took less than half of the
+    Transformer's time on two cores.
+  - The opposite, everywhere | At length 512 an LSTM written as a loop in Python took twice the Transformer's time.
+  * It depends on length, hardware and code | The way the loop is written matters, too. What differs everywhere is
+    the number of steps in a row.
+""")

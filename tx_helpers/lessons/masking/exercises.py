@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tx_helpers.exercises.compare import as_mask, as_tensor, difference
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 
 def _lower_triangle(T):
@@ -460,102 +460,39 @@ window_in_numbers    return window_mask(T, w, g).float()
 """)
 
 
-QUIZ = [
-    Question(
-        "What does True mean in a mask of this course?",
-        (
-            Choice("Hidden", "That is what True means in nn.MultiheadAttention: put ~ in front of a mask there."),
-            Choice(
-                "May attend",
-                "As in PyTorch's scaled_dot_product_attention; in nn.MultiheadAttention it means the opposite.",
-                right=True,
-            ),
-            Choice("It depends on the mask's shape", "The shape says which queries share a mask, not what True means."),
-        ),
-    ),
-    Question(
-        "The causal mask is applied after the softmax, by setting weights to 0. What happens?",
-        (
-            Choice(
-                "Later words still have an effect",
-                "Through the denominator: change a later word, and earlier weights change.",
-                right=True,
-            ),
-            Choice(
-                "The same as with a mask before it",
-                "The denominator already includes the hidden keys.",
-            ),
-            Choice(
-                "The rows sum to less than 1, but nothing leaks",
-                "The sums depend on the hidden keys, so the hidden keys have an effect: that is a leak.",
-            ),
-        ),
-    ),
-    Question(
-        "Two texts stand in one row, with a packed mask. What else must you take care of?",
-        (
-            Choice(
-                "The positions and the last target of each text",
-                "Positions begin anew in each text, and no text tells how the next one begins.",
-                right=True,
-            ),
-            Choice(
-                "The gradients: one text's error reaches the other text",
-                "They share the parameters, as two rows of a batch do. Through attention nothing gets across.",
-            ),
-            Choice("Nothing: the mask separates them", "The positions of the second text would still run on."),
-        ),
-    ),
-    Question(
-        "The Jacobian of output 2 by input 5 is 0 for one sentence. What have you shown?",
-        (
-            Choice(
-                "Output 2 never depends on input 5",
-                "A derivative looks at one point only: ReLU(x − 5) has the slope 0 at 0, and yet it moves at 10.",
-            ),
-            Choice(
-                "That small changes of input 5 do nothing there",
-                "To be sure for every input, show that no path leads from 5 to 2.",
-                right=True,
-            ),
-            Choice("That the mask is causal", "Other pairs may leak, and a window has zeros as well."),
-        ),
-    ),
-    Question(
-        "Is −10⁹ as good as −∞ for hiding?",
-        (
-            Choice(
-                "In float32, if each row has something to look at",
-                "There e to the power of −10⁹ is exactly 0, as with −∞.",
-                right=True,
-            ),
-            Choice(
-                "Always: nothing is as small as e to the power of −10⁹",
-                "Not in a fully masked row, and not in float16, which ends at 65,504.",
-            ),
-            Choice(
-                "Never: a hidden key always keeps some weight",
-                "In float32 the usual rows are equal to the bit.",
-            ),
-        ),
-    ),
-    Question(
-        "Decoding with a cache of keys and values, one token at a time. Is a causal mask needed?",
-        (
-            Choice("Yes, or the token sees the future", "The future is not written yet, so there is nothing to hide."),
-            Choice(
-                "Only in the first layer",
-                "In no layer: the cached keys and values were computed before anything came after them.",
-            ),
-            Choice("No", "The only query may look at everything that exists: itself and the past.", right=True),
-        ),
-    ),
-    Question(
-        "The original Transformer's encoder …",
-        (
-            Choice("reads from left to right", "The decoder does: its outputs do not depend on later inputs."),
-            Choice("looks both ways", "Each of its outputs depends on every input, as the Jacobian shows.", right=True),
-            Choice("is masked at random", "That is how BERT is trained, not how the encoder attends."),
-        ),
-    ),
-]
+QUIZ = questions("""
+What does True mean in a mask of this course?
+  - Hidden | That is what True means in nn.MultiheadAttention: put ~ in front of a mask there.
+  * May attend | As in PyTorch's scaled_dot_product_attention; in nn.MultiheadAttention it means the opposite.
+  - It depends on the mask's shape | The shape says which queries share a mask, not what True means.
+The causal mask is applied after the softmax, by setting weights to 0. What happens?
+  * Later words still have an effect | Through the denominator: change a later word, and earlier weights change.
+  - The same as with a mask before it | The denominator already includes the hidden keys.
+  - The rows sum to less than 1, but nothing leaks | The sums depend on the hidden keys, so the hidden keys have an
+    effect: that is a leak.
+Two texts stand in one row, with a packed mask. What else must you take care of?
+  * The positions and the last target of each text | Positions begin anew in each text, and no text tells how the
+    next one begins.
+  - The gradients: one text's error reaches the other text | They share the parameters, as two rows of a batch do.
+    Through attention nothing gets across.
+  - Nothing: the mask separates them | The positions of the second text would still run on.
+The Jacobian of output 2 by input 5 is 0 for one sentence. What have you shown?
+  - Output 2 never depends on input 5 | A derivative looks at one point only: ReLU(x − 5) has the slope 0 at 0, and
+    yet it moves at 10.
+  * That small changes of input 5 do nothing there | To be sure for every input, show that no path leads from 5 to
+    2.
+  - That the mask is causal | Other pairs may leak, and a window has zeros as well.
+Is −10⁹ as good as −∞ for hiding?
+  * In float32, if each row has something to look at | There e to the power of −10⁹ is exactly 0, as with −∞.
+  - Always: nothing is as small as e to the power of −10⁹ | Not in a fully masked row, and not in float16, which
+    ends at 65,504.
+  - Never: a hidden key always keeps some weight | In float32 the usual rows are equal to the bit.
+Decoding with a cache of keys and values, one token at a time. Is a causal mask needed?
+  - Yes, or the token sees the future | The future is not written yet, so there is nothing to hide.
+  - Only in the first layer | In no layer: the cached keys and values were computed before anything came after them.
+  * No | The only query may look at everything that exists: itself and the past.
+The original Transformer's encoder …
+  - reads from left to right | The decoder does: its outputs do not depend on later inputs.
+  * looks both ways | Each of its outputs depends on every input, as the Jacobian shows.
+  - is masked at random | That is how BERT is trained, not how the encoder attends.
+""")

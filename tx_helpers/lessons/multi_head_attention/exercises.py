@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- splitting -------------------------------------------------------------------------------------------------------
 
@@ -660,65 +660,27 @@ def _greedy(shares, cost):
     return gone
 
 
-QUIZ = [
-    Question(
-        "Eight heads in place of one, at the same width D. What happens to the multiplications?",
-        (
-            Choice(
-                "The same number",
-                "H heads of width D / H do the same products; only the maps of weights are H times more.",
-                right=True,
-            ),
-            Choice("Eight times as many", "The heads share D: each is an eighth as wide."),
-            Choice("An eighth", "Each head has an eighth of the work, but there are eight of them."),
-        ),
-    ),
-    Question(
-        "What can two heads do that one cannot?",
-        (
-            Choice("Look at more words", "One head may look at all of them already."),
-            Choice("Hold more parameters at the same width", "They have exactly as many as one head."),
-            Choice(
-                "Fetch two things and keep them apart",
-                "One head has one set of weights and returns one mean; two heads fetch from two words.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "view(B, H, T, K) in place of view(B, T, H, K).transpose(1, 2). What do you notice?",
-        (
-            Choice("An error about shapes", "The shape is right: that is what makes it dangerous."),
-            Choice(
-                "Nothing in the shape; positions are mixed",
-                "A head holds whole rows of some positions, and a causal model leaks.",
-                right=True,
-            ),
-            Choice(
-                "Nothing at all, it is the same",
-                "Only for H = 1: with numbers 1, 2, 3 … you see other words in a head.",
-            ),
-        ),
-    ),
-    Question(
-        "A head is removed from the trained translator and the score hardly falls. What follows?",
-        (
-            Choice("The head did nothing", "Another may do the same work: removed together, they may be missed."),
-            Choice(
-                "The other heads can be removed as well",
-                "Each was removed alone. Without all four of the last cross-attention, about half of ours are right.",
-            ),
-            Choice("By itself it is not needed", "That is all that was measured.", right=True),
-        ),
-    ),
-    Question(
-        "Does a large attention weight mean that the word decided the output?",
-        (
-            Choice("Not by itself", "Compare it with leaving the word out: the two agree only in part.", right=True),
-            Choice(
-                "Yes, that is what attention is", "The weight says how much was taken, not what it changed further on."
-            ),
-            Choice("Never", "The two do go together: in our run weight and effect had a correlation of 0.88."),
-        ),
-    ),
-]
+QUIZ = questions("""
+Eight heads in place of one, at the same width D. What happens to the multiplications?
+  * The same number | H heads of width D / H do the same products; only the maps of weights are H times more.
+  - Eight times as many | The heads share D: each is an eighth as wide.
+  - An eighth | Each head has an eighth of the work, but there are eight of them.
+What can two heads do that one cannot?
+  - Look at more words | One head may look at all of them already.
+  - Hold more parameters at the same width | They have exactly as many as one head.
+  * Fetch two things and keep them apart | One head has one set of weights and returns one mean; two heads fetch
+    from two words.
+view(B, H, T, K) in place of view(B, T, H, K).transpose(1, 2). What do you notice?
+  - An error about shapes | The shape is right: that is what makes it dangerous.
+  * Nothing in the shape; positions are mixed | A head holds whole rows of some positions, and a causal model leaks.
+  - Nothing at all, it is the same | Only for H = 1: with numbers 1, 2, 3 … you see other words in a head.
+A head is removed from the trained translator and the score hardly falls. What follows?
+  - The head did nothing | Another may do the same work: removed together, they may be missed.
+  - The other heads can be removed as well | Each was removed alone. Without all four of the last cross-attention,
+    about half of ours are right.
+  * By itself it is not needed | That is all that was measured.
+Does a large attention weight mean that the word decided the output?
+  * Not by itself | Compare it with leaving the word out: the two agree only in part.
+  - Yes, that is what attention is | The weight says how much was taken, not what it changed further on.
+  - Never | The two do go together: in our run weight and effect had a correlation of 0.88.
+""")

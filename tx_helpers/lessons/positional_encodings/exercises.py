@@ -5,7 +5,7 @@ import math
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.nn.positions import sinusoidal
 
 
@@ -538,84 +538,38 @@ def _filled(pairs, words, order=None):
     return result
 
 
-QUIZ = [
-    Question(
-        "Attention knows no positions. The same words come in another order. What does it make of them?",
-        (
-            Choice(
-                "The same vectors, in the new order",
-                "Attention is equivariant: reordered input, reordered output.",
-                right=True,
-            ),
-            Choice(
-                "Other vectors, since each word has new neighbours",
-                "A word meets the same words in both sentences; who stands beside it is not among its numbers.",
-            ),
-            Choice("The same vectors, in the old order", "Then output t would not go with word t any more."),
-        ),
-    ),
-    Question(
-        "Why not add the number p itself to the word's vector?",
-        (
-            Choice(
-                "Two positions could have the same number", "They never have: p is unique. Its size is the trouble."
-            ),
-            Choice("It grows, and drowns the word", "Position 500 would be far larger than the word.", right=True),
-            Choice("A network cannot learn from whole numbers", "It can; they need only be of a reasonable size."),
-        ),
-    ),
-    Question(
-        "What does the dot product of two sinusoidal positions depend on?",
-        (
-            Choice("On both positions", "sin a sin b + cos a cos b = cos(a − b): only the difference is left."),
-            Choice("On nothing: it is constant", "It is D/2 at distance 0, and smaller at every other one."),
-            Choice("On their distance alone", "Each pair gives cos((m − n)ω), and they are added up.", right=True),
-        ),
-    ),
-    Question(
-        "So the further apart, the smaller the dot product?",
-        (
-            Choice("Yes, at every step of the distance", "It rises again, from distance 5 to 6 at width 64."),
-            Choice("On the whole, not at every step", "It is a sum of cosines, which oscillate.", right=True),
-            Choice("No: it grows with the distance", "It is largest at distance 0."),
-        ),
-    ),
-    Question(
-        "All the fast pairs of a sinusoidal table are set to zero. What is lost?",
-        (
-            Choice("The exact place: neighbours look alike", "The slow hands hardly move in one step.", right=True),
-            Choice("The rough place: far positions look alike", "The slow hands still tell these apart."),
-            Choice(
-                "The length of the vectors, and nothing else", "They are shorter, but neighbours are confused, too."
-            ),
-        ),
-    ),
-    Question(
-        "A model with sinusoids was trained on texts of 64 tokens. What can you say about texts of 256?",
-        (
-            Choice("It works there: a sine has no end", "The vectors exist, but the model has never met them."),
-            Choice("Position 64 counts as position 0 again", "The slow clocks have not come round by then."),
-            Choice("Its vectors exist there, but it is untrained", "So it gets worse, as our queues did.", right=True),
-        ),
-    ),
-    Question(
-        "Word and position are added, at width 512. Why can a model still read both?",
-        (
-            Choice("Positions use numbers that words leave empty", "Both fill all 512 numbers."),
-            Choice(
-                "Their directions are nearly at right angles",
-                "So neither changes the other's product much.",
-                right=True,
-            ),
-            Choice("The sum is taken apart before the first layer", "Nobody takes it apart: the layers read the sum."),
-        ),
-    ),
-    Question(
-        "A model has no positions, but a causal mask. Can it know the order of its words?",
-        (
-            Choice("Yes: a word's mean hangs on what stands before it", "Each place sees another set.", right=True),
-            Choice("No: a weighted mean is blind to order", "Of all words, yes. With the mask it is of some only."),
-            Choice("Yes, but only that of neighbours", "The mask tells all places apart, not only neighbours."),
-        ),
-    ),
-]
+QUIZ = questions("""
+Attention knows no positions. The same words come in another order. What does it make of them?
+  * The same vectors, in the new order | Attention is equivariant: reordered input, reordered output.
+  - Other vectors, since each word has new neighbours | A word meets the same words in both sentences; who stands
+    beside it is not among its numbers.
+  - The same vectors, in the old order | Then output t would not go with word t any more.
+Why not add the number p itself to the word's vector?
+  - Two positions could have the same number | They never have: p is unique. Its size is the trouble.
+  * It grows, and drowns the word | Position 500 would be far larger than the word.
+  - A network cannot learn from whole numbers | It can; they need only be of a reasonable size.
+What does the dot product of two sinusoidal positions depend on?
+  - On both positions | sin a sin b + cos a cos b = cos(a − b): only the difference is left.
+  - On nothing: it is constant | It is D/2 at distance 0, and smaller at every other one.
+  * On their distance alone | Each pair gives cos((m − n)ω), and they are added up.
+So the further apart, the smaller the dot product?
+  - Yes, at every step of the distance | It rises again, from distance 5 to 6 at width 64.
+  * On the whole, not at every step | It is a sum of cosines, which oscillate.
+  - No: it grows with the distance | It is largest at distance 0.
+All the fast pairs of a sinusoidal table are set to zero. What is lost?
+  * The exact place: neighbours look alike | The slow hands hardly move in one step.
+  - The rough place: far positions look alike | The slow hands still tell these apart.
+  - The length of the vectors, and nothing else | They are shorter, but neighbours are confused, too.
+A model with sinusoids was trained on texts of 64 tokens. What can you say about texts of 256?
+  - It works there: a sine has no end | The vectors exist, but the model has never met them.
+  - Position 64 counts as position 0 again | The slow clocks have not come round by then.
+  * Its vectors exist there, but it is untrained | So it gets worse, as our queues did.
+Word and position are added, at width 512. Why can a model still read both?
+  - Positions use numbers that words leave empty | Both fill all 512 numbers.
+  * Their directions are nearly at right angles | So neither changes the other's product much.
+  - The sum is taken apart before the first layer | Nobody takes it apart: the layers read the sum.
+A model has no positions, but a causal mask. Can it know the order of its words?
+  * Yes: a word's mean hangs on what stands before it | Each place sees another set.
+  - No: a weighted mean is blind to order | Of all words, yes. With the mask it is of some only.
+  - Yes, but only that of neighbours | The mask tells all places apart, not only neighbours.
+""")

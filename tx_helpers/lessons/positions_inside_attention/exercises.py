@@ -5,7 +5,7 @@ import math
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.nn.positions import sinusoidal
 
 # --- rotary ----------------------------------------------------------------------------------------------------------
@@ -384,68 +384,31 @@ slope_multiplied    / slope → * slope
 """)
 
 
-QUIZ = [
-    Question(
-        "What is turned by rotary positions?",
-        (
-            Choice(
-                "Queries and keys, in every layer",
-                "So that their dot product depends on the distance; values are left alone.",
-                right=True,
-            ),
-            Choice("Values, in every layer", "Then the weights, made of queries and keys, would know no positions."),
-            Choice(
-                "The word embeddings, once, at the input",
-                "Sinusoids and learned rows enter there. Rotary works inside every attention.",
-            ),
-        ),
-    ),
-    Question(
-        "Query and key both move on by 100 positions. What happens to their rotary score?",
-        (
-            Choice("It falls: they are further from the start", "The start is nothing special: m − n has not changed."),
-            Choice("It stays the same", "Both turn by the same angle, so the angle between them stays.", right=True),
-            Choice("It depends on the base", "The base says how fast each pair turns, but both turn alike."),
-        ),
-    ),
-    Question(
-        "Weights trained with neighbours as pairs are run with (i, i + K/2) as pairs. What do you see?",
-        (
-            Choice("The same text, since both are rotations", "Other features are now turned together."),
-            Choice("An error: the shapes differ", "All shapes are the same. That makes it so hard to find."),
-            Choice("Position 0 is right, later ones are wrong", "At position 0 nothing turns.", right=True),
-        ),
-    ),
-    Question(
-        "A model with sinusoidal positions was trained on 64 tokens. What did you measure at 200?",
-        (
-            Choice("The loss stays as it was", "Of the six kinds only ALiBi came near that, with less than 0.2 nats."),
-            Choice(
-                "The loss rises by more than 0.4 nats",
-                "Such vectors can be computed, but the model has never met them.",
-                right=True,
-            ),
-            Choice("An error: there are no such rows in its table", "That happens with learned positions."),
-        ),
-    ),
-    Question(
-        "Which of these has no parameters to learn?",
-        (
-            Choice("T5's bias", "A learned number for each head and bucket of distances."),
-            Choice("Learned positions", "They are a table with a trainable row for each position."),
-            Choice("ALiBi", "Its slopes are fixed: 2^(−8h/H) for head h.", right=True),
-        ),
-    ),
-    Question(
-        "Position interpolation by 4 lets all angles stay within those of training. What does it cost?",
-        (
-            Choice("Four times the memory", "Nothing is stored: only the angles are computed in another way."),
-            Choice(
-                "Neighbours are a quarter of a step apart",
-                "The fast pairs, which tell neighbours from each other, turn four times more slowly.",
-                right=True,
-            ),
-            Choice("The slow pairs meet angles they have never seen", "That is what it avoids."),
-        ),
-    ),
-]
+QUIZ = questions("""
+What is turned by rotary positions?
+  * Queries and keys, in every layer | So that their dot product depends on the distance; values are left alone.
+  - Values, in every layer | Then the weights, made of queries and keys, would know no positions.
+  - The word embeddings, once, at the input | Sinusoids and learned rows enter there. Rotary works inside every
+    attention.
+Query and key both move on by 100 positions. What happens to their rotary score?
+  - It falls: they are further from the start | The start is nothing special: m − n has not changed.
+  * It stays the same | Both turn by the same angle, so the angle between them stays.
+  - It depends on the base | The base says how fast each pair turns, but both turn alike.
+Weights trained with neighbours as pairs are run with (i, i + K/2) as pairs. What do you see?
+  - The same text, since both are rotations | Other features are now turned together.
+  - An error: the shapes differ | All shapes are the same. That makes it so hard to find.
+  * Position 0 is right, later ones are wrong | At position 0 nothing turns.
+A model with sinusoidal positions was trained on 64 tokens. What did you measure at 200?
+  - The loss stays as it was | Of the six kinds only ALiBi came near that, with less than 0.2 nats.
+  * The loss rises by more than 0.4 nats | Such vectors can be computed, but the model has never met them.
+  - An error: there are no such rows in its table | That happens with learned positions.
+Which of these has no parameters to learn?
+  - T5's bias | A learned number for each head and bucket of distances.
+  - Learned positions | They are a table with a trainable row for each position.
+  * ALiBi | Its slopes are fixed: 2^(−8h/H) for head h.
+Position interpolation by 4 lets all angles stay within those of training. What does it cost?
+  - Four times the memory | Nothing is stored: only the angles are computed in another way.
+  * Neighbours are a quarter of a step apart | The fast pairs, which tell neighbours from each other, turn four
+    times more slowly.
+  - The slow pairs meet angles they have never seen | That is what it avoids.
+""")

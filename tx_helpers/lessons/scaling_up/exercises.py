@@ -3,7 +3,7 @@
 import math
 
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- the bubble ------------------------------------------------------------------------------------------------------
 
@@ -248,97 +248,44 @@ def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "A pipeline changes from GPipe to 1F1B, with the same microbatches. What becomes smaller?",
-        (
-            Choice("The time in which ranks wait", "The bubble is the same: (p − 1)/(m + p − 1)."),
-            Choice("The activations that ranks keep", "At most p microbatches wait, not m.", right=True),
-            Choice("The bytes sent between neighbours", "Each activation and its gradient still travel once."),
-        ),
-    ),
-    Question(
-        "An all-reduce on a ring takes 8 ranks in place of 4, with the same tensor. What does each rank send now?",
-        (
-            Choice("About as much: 1.75 in place of 1.5 tensors", "2 (n − 1)/n never reaches 2.", right=True),
-            Choice("Twice as much, because there are twice as many ranks", "The parts are half as large."),
-            Choice("Half as much, since its parts are half as large", "It also makes more than twice as many steps."),
-        ),
-    ),
-    Question(
-        "FSDP cuts weights, gradients and optimizer over the ranks. What does it send, compared with data parallelism?",
-        (
-            Choice("Nothing, the bytes are the same", "That is true as long as the weights are whole on each rank."),
-            Choice(
-                "n times the bytes, as weights travel to all ranks",
-                "In each collective a rank sends less than one model.",
-            ),
-            Choice("1.5 times the bytes", "Two all-gathers and a reduce-scatter, each half an all-reduce.", right=True),
-        ),
-    ),
-    Question(
-        "Every block recomputes its activations in the backward pass (activation checkpointing). What does this cost?",
-        (
-            Choice(
-                "One forward pass more: about a third more operations",
-                "1 + 1 + 2 in place of 1 + 2. PyTorch leaves out each block's last matrix: 22 % here.",
-                right=True,
-            ),
-            Choice("Twice the time, because everything is computed twice", "Only the forward pass is repeated."),
-            Choice("A little accuracy, as numbers are recomputed", "The same operations give the same numbers."),
-        ),
-    ),
-    Question(
-        "You train on 64 GPUs in place of 8, each with its old batch. The learning rate stays. What happens?",
-        (
-            Choice(
-                "The same training, 8 times as fast", "The batch is 8 times as large: fewer steps on the same data."
-            ),
-            Choice(
-                "Fewer steps with less noise; the old rate is probably too low",
-                "A larger batch takes a larger rate, up to a limit.",
-                right=True,
-            ),
-            Choice("The gradients are 8 times as large", "They are averaged over the ranks, not summed."),
-        ),
-    ),
-    Question(
-        "A run reports an MFU of 40 %. What does that say?",
-        (
-            Choice("The GPUs stood idle for 60 % of the time", "They may be busy with memory, or compute twice."),
-            Choice("40 % of the peak FLOP/s were the model's own", "Recomputing does not count.", right=True),
-            Choice("The GPUs drew 40 % of their power", "Power and useful operations are two things."),
-        ),
-    ),
-    Question(
-        "A scaling law is fitted to losses from the middle of long runs, at a high learning rate. What follows?",
-        (
-            Choice(
-                "Nothing: a loss after D tokens is a loss after D tokens", "With a rate that falls in time it is lower."
-            ),
-            Choice(
-                "Short runs look worse than they could be",
-                "Each needs a schedule that ends with it (Hoffmann et al. 2022). How much this moves the best size is "
-                "disputed: hardly, say Porian et al. 2024.",
-                right=True,
-            ),
-            Choice("All losses are too high by the same amount, so the best size is right", "Short runs suffer most."),
-        ),
-    ),
-    Question(
-        "How many tokens should an 8-billion-parameter model see that millions of people will use?",
-        (
-            Choice("160 billion: 20 for each parameter", "That is the least computing for training alone."),
-            Choice("As many as parameters", "Such a model would be far too large for its data."),
-            Choice("Far more than 20 per parameter", "Use costs, too: a smaller model, trained longer.", right=True),
-        ),
-    ),
-    Question(
-        "Tensor parallelism cuts each layer over ranks. Why does it usually stay within one machine of 8 GPUs?",
-        (
-            Choice("Matrices have 8 heads or fewer", "Large models have many more, 64 or 128."),
-            Choice("It sums activations in every layer", "Only the fast links within a machine keep up.", right=True),
-            Choice("Other machines cannot read the weights", "They could, and do so with FSDP and pipelines."),
-        ),
-    ),
-]
+QUIZ = questions("""
+A pipeline changes from GPipe to 1F1B, with the same microbatches. What becomes smaller?
+  - The time in which ranks wait | The bubble is the same: (p − 1)/(m + p − 1).
+  * The activations that ranks keep | At most p microbatches wait, not m.
+  - The bytes sent between neighbours | Each activation and its gradient still travel once.
+An all-reduce on a ring takes 8 ranks in place of 4, with the same tensor. What does each rank send now?
+  * About as much: 1.75 in place of 1.5 tensors | 2 (n − 1)/n never reaches 2.
+  - Twice as much, because there are twice as many ranks | The parts are half as large.
+  - Half as much, since its parts are half as large | It also makes more than twice as many steps.
+FSDP cuts weights, gradients and optimizer over the ranks. What does it send, compared with data parallelism?
+  - Nothing, the bytes are the same | That is true as long as the weights are whole on each rank.
+  - n times the bytes, as weights travel to all ranks | In each collective a rank sends less than one model.
+  * 1.5 times the bytes | Two all-gathers and a reduce-scatter, each half an all-reduce.
+Every block recomputes its activations in the backward pass (activation checkpointing). What does this cost?
+  * One forward pass more: about a third more operations | 1 + 1 + 2 in place of 1 + 2. PyTorch leaves out each
+    block's last matrix: 22 % here.
+  - Twice the time, because everything is computed twice | Only the forward pass is repeated.
+  - A little accuracy, as numbers are recomputed | The same operations give the same numbers.
+You train on 64 GPUs in place of 8, each with its old batch. The learning rate stays. What happens?
+  - The same training, 8 times as fast | The batch is 8 times as large: fewer steps on the same data.
+  * Fewer steps with less noise; the old rate is probably too low | A larger batch takes a larger rate, up to a
+    limit.
+  - The gradients are 8 times as large | They are averaged over the ranks, not summed.
+A run reports an MFU of 40 %. What does that say?
+  - The GPUs stood idle for 60 % of the time | They may be busy with memory, or compute twice.
+  * 40 % of the peak FLOP/s were the model's own | Recomputing does not count.
+  - The GPUs drew 40 % of their power | Power and useful operations are two things.
+A scaling law is fitted to losses from the middle of long runs, at a high learning rate. What follows?
+  - Nothing: a loss after D tokens is a loss after D tokens | With a rate that falls in time it is lower.
+  * Short runs look worse than they could be | Each needs a schedule that ends with it (Hoffmann et al. 2022). How
+    much this moves the best size is disputed: hardly, say Porian et al. 2024.
+  - All losses are too high by the same amount, so the best size is right | Short runs suffer most.
+How many tokens should an 8-billion-parameter model see that millions of people will use?
+  - 160 billion: 20 for each parameter | That is the least computing for training alone.
+  - As many as parameters | Such a model would be far too large for its data.
+  * Far more than 20 per parameter | Use costs, too: a smaller model, trained longer.
+Tensor parallelism cuts each layer over ranks. Why does it usually stay within one machine of 8 GPUs?
+  - Matrices have 8 heads or fewer | Large models have many more, 64 or 128.
+  * It sums activations in every layer | Only the fast links within a machine keep up.
+  - Other machines cannot read the weights | They could, and do so with FSDP and pipelines.
+""")

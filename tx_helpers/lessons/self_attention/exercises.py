@@ -5,7 +5,7 @@ import math
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 
 # --- mixing by likeness ----------------------------------------------------------------------------------------------
 
@@ -529,72 +529,34 @@ sizes_swapped    return 8 * D * T * T + 4 * D * D * T
 """)
 
 
-QUIZ = [
-    Question(
-        "Queries and keys are 64 wide and their entries are independent, of mean 0 and variance 1. How large is the "
-        "variance of a dot product?",
-        (
-            Choice("1", "Each of the 64 products has variance 1 already, and they add up."),
-            Choice("8", "That is the standard deviation, √64: the number by which the scores are divided."),
-            Choice(
-                "64", "Variances of independent terms add: 64 times 1. Dividing by √64 brings it back to 1.", right=True
-            ),
-            Choice("4096", "The variance grows with the width, not with its square."),
-        ),
-    ),
-    Question(
-        "What sums to 1 in the matrix of weights (T, S)?",
-        (
-            Choice("Each row", "A row belongs to a query, whose weights over the keys sum to 1.", right=True),
-            Choice("Each column", "Every query may look at a key, or none."),
-            Choice("The whole matrix", "Its sum is T, the number of queries."),
-        ),
-    ),
-    Question(
-        "You swap two words of the input. No positions, no mask. What happens to the outputs of self-attention?",
-        (
-            Choice(
-                "All outputs stay as they were, each in its place",
-                "That would be invariance. The outputs belong to positions, and two words have moved.",
-            ),
-            Choice(
-                "The same two outputs are swapped", "This is equivariance: attention does not see order.", right=True
-            ),
-            Choice("All outputs change", "Each word finds the same keys and values as before, in another order."),
-        ),
-    ),
-    Question(
-        "Why are there separate matrices for queries and keys?",
-        (
-            Choice(
-                "What a word looks for differs from what it is found by",
-                "With one shared matrix the scores are symmetric: A would fit B exactly as B fits A.",
-                right=True,
-            ),
-            Choice("Otherwise tokens could not be told apart", "They could: their vectors differ as before."),
-            Choice("To halve the cost", "Two matrices cost more than one."),
-        ),
-    ),
-    Question(
-        "The sequence becomes four times as long. By what does the matrix of scores grow?",
-        (
-            Choice("4 times", "Queries and keys become four times as many, both of them."),
-            Choice("8 times", "There is a score for each pair, and pairs grow with the square."),
-            Choice("16 times", "T · S entries: four times the rows and four times the columns.", right=True),
-        ),
-    ),
-    Question(
-        "PyTorch's fused kernel (FlashAttention and its kin) is fast because it …",
-        (
-            Choice("approximates the softmax", "It computes the same sums in another order; only rounding differs."),
-            Choice(
-                "never writes the matrix of scores to memory",
-                "It works tile by tile and corrects the softmax as it goes; the result is the same.",
-                right=True,
-            ),
-            Choice(
-                "leaves out weights that are too small to matter", "It leaves out none; that would be sparse attention."
-            ),
-        ),
-    ),
-]
+QUIZ = questions("""
+Queries and keys are 64 wide and their entries are independent, of mean 0 and variance 1. How large is the variance
+    of a dot product?
+  - 1 | Each of the 64 products has variance 1 already, and they add up.
+  - 8 | That is the standard deviation, √64: the number by which the scores are divided.
+  * 64 | Variances of independent terms add: 64 times 1. Dividing by √64 brings it back to 1.
+  - 4096 | The variance grows with the width, not with its square.
+What sums to 1 in the matrix of weights (T, S)?
+  * Each row | A row belongs to a query, whose weights over the keys sum to 1.
+  - Each column | Every query may look at a key, or none.
+  - The whole matrix | Its sum is T, the number of queries.
+You swap two words of the input. No positions, no mask. What happens to the outputs of self-attention?
+  - All outputs stay as they were, each in its place | That would be invariance. The outputs belong to positions,
+    and two words have moved.
+  * The same two outputs are swapped | This is equivariance: attention does not see order.
+  - All outputs change | Each word finds the same keys and values as before, in another order.
+Why are there separate matrices for queries and keys?
+  * What a word looks for differs from what it is found by | With one shared matrix the scores are symmetric: A
+    would fit B exactly as B fits A.
+  - Otherwise tokens could not be told apart | They could: their vectors differ as before.
+  - To halve the cost | Two matrices cost more than one.
+The sequence becomes four times as long. By what does the matrix of scores grow?
+  - 4 times | Queries and keys become four times as many, both of them.
+  - 8 times | There is a score for each pair, and pairs grow with the square.
+  * 16 times | T · S entries: four times the rows and four times the columns.
+PyTorch's fused kernel (FlashAttention and its kin) is fast because it …
+  - approximates the softmax | It computes the same sums in another order; only rounding differs.
+  * never writes the matrix of scores to memory | It works tile by tile and corrects the softmax as it goes; the
+    result is the same.
+  - leaves out weights that are too small to matter | It leaves out none; that would be sparse attention.
+""")

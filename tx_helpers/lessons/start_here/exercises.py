@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tx_helpers.exercises.exercise import Exercise
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.text.number_words import Pair
 
 # --- step 1: sentence by sentence ------------------------------------------------------------------------------------
@@ -192,74 +192,28 @@ def _by_group(share):
     }
 
 
-QUIZ = [
-    Question(
-        "A chatbot has written five words. How does it find the sixth?",
-        (
-            Choice(
-                "It reads all five and rates each word it knows",
-                "Then it reads all six, and so on: one word at a time.",
-                right=True,
-            ),
-            Choice(
-                "It planned the sentence in advance", "Nothing is planned: each word is chosen when its turn comes."
-            ),
-            Choice(
-                "It looks for a stored sentence that begins with the same five words",
-                "It stores no sentences, only trained numbers.",
-            ),
-        ),
-    ),
-    Question(
-        "Why are 1,000 numbers set aside before training?",
-        (
-            Choice(
-                "Training would take much too long with a thousand numbers more", "A thousand more would cost little."
-            ),
-            Choice(
-                "Only new numbers show whether the rule was learned",
-                "A model that knows 5,000 translations by heart would fail at them.",
-                right=True,
-            ),
-            Choice("They are too hard to learn from", "They are drawn like all the others."),
-        ),
-    ),
-    Question(
-        "Without positions, the machine gives 421 and 124 the same translation. Why?",
-        (
-            Choice("Their German words are the same", "“vier” and “ein” stand in other places."),
-            Choice(
-                "It has never seen 124 during its training, but 421 several times",
-                "It translates new numbers well, as long as it knows the places.",
-            ),
-            Choice(
-                "Both are the same heap of words to it",
-                "Attention alone treats a sentence as a heap of words.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "Which part of the work is done once for each sentence, and not once for each German word?",
-        (
-            Choice(
-                "The encoder's: reading the English words",
-                "The memory stays as it is while the German words are written.",
-                right=True,
-            ),
-            Choice(
-                "The decoder's: looking back at the memory of the source",
-                "It looks again for every word that it writes.",
-            ),
-            Choice("The softmax over the German words", "Every word to be written gets probabilities of its own."),
-        ),
-    ),
-    Question(
-        "In an attention map, the row of “ein” has a bright cell below “one”. What does it say?",
-        (
-            Choice("That “ein” is always the right translation of “one”", "A map shows one sentence, and no rule."),
-            Choice("Most of the weight of “ein” lay on “one”", "The weights of a row add up to 1.", right=True),
-            Choice("That “one” comes next in the English sentence", "The order of the columns says where it stands."),
-        ),
-    ),
-]
+QUIZ = questions("""
+A chatbot has written five words. How does it find the sixth?
+  * It reads all five and rates each word it knows | Then it reads all six, and so on: one word at a time.
+  - It planned the sentence in advance | Nothing is planned: each word is chosen when its turn comes.
+  - It looks for a stored sentence that begins with the same five words | It stores no sentences, only trained
+    numbers.
+Why are 1,000 numbers set aside before training?
+  - Training would take much too long with a thousand numbers more | A thousand more would cost little.
+  * Only new numbers show whether the rule was learned | A model that knows 5,000 translations by heart would fail
+    at them.
+  - They are too hard to learn from | They are drawn like all the others.
+Without positions, the machine gives 421 and 124 the same translation. Why?
+  - Their German words are the same | “vier” and “ein” stand in other places.
+  - It has never seen 124 during its training, but 421 several times | It translates new numbers well, as long as it
+    knows the places.
+  * Both are the same heap of words to it | Attention alone treats a sentence as a heap of words.
+Which part of the work is done once for each sentence, and not once for each German word?
+  * The encoder's: reading the English words | The memory stays as it is while the German words are written.
+  - The decoder's: looking back at the memory of the source | It looks again for every word that it writes.
+  - The softmax over the German words | Every word to be written gets probabilities of its own.
+In an attention map, the row of “ein” has a bright cell below “one”. What does it say?
+  - That “ein” is always the right translation of “one” | A map shows one sentence, and no rule.
+  * Most of the weight of “ein” lay on “one” | The weights of a row add up to 1.
+  - That “one” comes next in the English sentence | The order of the columns says where it stands.
+""")

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.lessons.tokens_and_embeddings.fusing import join
 
 # --- counting pairs (in the text) ------------------------------------------------------------------------------------
@@ -688,74 +688,31 @@ def columns_normalised(E, k):
     return _ranked(unit @ unit.T, k)
 
 
-QUIZ = [
-    Question(
-        "Byte-pair encoding begins with letters or bytes. Which pair does it join first?",
-        (
-            Choice("The one that makes the longest piece", "All first pieces are two symbols long."),
-            Choice("The first in the alphabet", "That only decides between equals."),
-            Choice(
-                "The one that occurs most often", "Counted over the text, each word as often as it occurs.", right=True
-            ),
-        ),
-    ),
-    Question(
-        "Can a byte-level tokenizer meet an unknown word?",
-        (
-            Choice(
-                "No",
-                "In the worst case it cuts the word into bytes, and all 256 of them are in the vocabulary.",
-                right=True,
-            ),
-            Choice(
-                "Yes, if it was not in the training text", "It cuts such a word into smaller pieces, all of them known."
-            ),
-            Choice("Only in other languages", "Their letters are bytes as well: ü is two, a Chinese sign three."),
-        ),
-    ),
-    Question(
-        "Looking up a row of the embedding is the same as …",
-        (
-            Choice("a softmax over all rows", "A softmax would mix all rows; a lookup returns exactly one."),
-            Choice(
-                "a product with a one-hot vector", "Zeros, and a 1 at the place of the id, pick that row.", right=True
-            ),
-            Choice("a convolution", "A convolution mixes neighbouring words; a lookup treats each word alone."),
-        ),
-    ),
-    Question(
-        "A word does not occur in a batch. What does plain gradient descent do to its row?",
-        (
-            Choice("Nothing", "Its gradient is exactly 0.", right=True),
-            Choice("It shrinks it a little", "Weight decay would do so; plain gradient descent has none."),
-            Choice("It moves it like the others", "Only rows that were looked up have a gradient."),
-        ),
-    ),
-    Question(
-        "A larger vocabulary is always better, isn't it?",
-        (
-            Choice(
-                "Yes: the texts become shorter",
-                "They do, less and less, while the table doubles each time; and rare pieces are hardly trained.",
-            ),
-            Choice("No, the smallest is best", "Then the texts are long, and attention costs their square."),
-            Choice(
-                "No, it is a trade-off",
-                "Shorter texts against rarer tokens and a larger table: measure where it pays.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "What does the output layer of a translator choose among?",
-        (
-            Choice("All sentences", "There are too many; it writes one token at a time."),
-            Choice(
-                "The tokens of the target's vocabulary",
-                "It gives each of them a score at every step; they are pieces or words, as the tokenizer has them.",
-                right=True,
-            ),
-            Choice("The words of the source", "Those are what it reads; it writes in another vocabulary."),
-        ),
-    ),
-]
+QUIZ = questions("""
+Byte-pair encoding begins with letters or bytes. Which pair does it join first?
+  - The one that makes the longest piece | All first pieces are two symbols long.
+  - The first in the alphabet | That only decides between equals.
+  * The one that occurs most often | Counted over the text, each word as often as it occurs.
+Can a byte-level tokenizer meet an unknown word?
+  * No | In the worst case it cuts the word into bytes, and all 256 of them are in the vocabulary.
+  - Yes, if it was not in the training text | It cuts such a word into smaller pieces, all of them known.
+  - Only in other languages | Their letters are bytes as well: ü is two, a Chinese sign three.
+Looking up a row of the embedding is the same as …
+  - a softmax over all rows | A softmax would mix all rows; a lookup returns exactly one.
+  * a product with a one-hot vector | Zeros, and a 1 at the place of the id, pick that row.
+  - a convolution | A convolution mixes neighbouring words; a lookup treats each word alone.
+A word does not occur in a batch. What does plain gradient descent do to its row?
+  * Nothing | Its gradient is exactly 0.
+  - It shrinks it a little | Weight decay would do so; plain gradient descent has none.
+  - It moves it like the others | Only rows that were looked up have a gradient.
+A larger vocabulary is always better, isn't it?
+  - Yes: the texts become shorter | They do, less and less, while the table doubles each time; and rare pieces are
+    hardly trained.
+  - No, the smallest is best | Then the texts are long, and attention costs their square.
+  * No, it is a trade-off | Shorter texts against rarer tokens and a larger table: measure where it pays.
+What does the output layer of a translator choose among?
+  - All sentences | There are too many; it writes one token at a time.
+  * The tokens of the target's vocabulary | It gives each of them a score at every step; they are pieces or words,
+    as the tokenizer has them.
+  - The words of the source | Those are what it reads; it writes in another vocabulary.
+""")

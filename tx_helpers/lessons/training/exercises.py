@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.exercises.quizzes import Choice, Question
+from tx_helpers.exercises.quizzes import questions
 from tx_helpers.text.data import sequence_batch
 
 # --- the shift -------------------------------------------------------------------------------------------------------
@@ -411,90 +411,40 @@ def _with_means_of_the_step_before(p, g, m, v, t, lr):
 
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
-QUIZ = [
-    Question(
-        "A new model with V = 50 tokens. Which loss do you expect before training, if its logits are near 0?",
-        (
-            Choice("0", "That is a model that is certain and right."),
-            Choice("ln 50 ≈ 3.9", "Each token has probability 1/50.", right=True),
-            Choice("50", "The loss is a logarithm of a probability."),
-        ),
-    ),
-    Question(
-        "Teacher forcing means that in training the decoder reads …",
-        (
-            Choice("the right words so far", "So all positions can be trained at once.", right=True),
-            Choice("its own last word", "It does so when it writes by itself; in training it reads the true one."),
-            Choice("the full right sentence, with the next word", "The causal mask hides what is ahead."),
-        ),
-    ),
-    Question(
-        "What is warm-up for?",
-        (
-            Choice("It lets the processor reach its full speed", "It concerns the learning rate, not the machine."),
-            Choice(
-                "Without it no Transformer trains",
-                "Many do. In notebook 07 a stack of four blocks learns without it, and one of twelve needs it.",
-            ),
-            Choice(
-                "Adam's first steps are unreliable",
-                "Its means rest on few gradients, and long steps do damage. So the rate starts near 0 and rises.",
-                right=True,
-            ),
-        ),
-    ),
-    Question(
-        "Why is padding left out of the loss?",
-        (
-            Choice(
-                "Filling is easy to predict",
-                "More than half of the targets are filling here: the loss would look good, and the model would mostly "
-                "be trained on filling.",
-                right=True,
-            ),
-            Choice(
-                "The loss takes less time without it",
-                "The logits at the filling are computed all the same; little is saved.",
-            ),
-            Choice("Its gradient would be NaN", "<pad> is a token like others; its gradient is an ordinary one."),
-        ),
-    ),
-    Question(
-        "A translator whose sources were all replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What did "
-        "yours learn?",
-        (
-            Choice("Most of the task: ln V was 3.6", "Nearly all of that gain needs no source at all."),
-            Choice(
-                "Hardly more than the target language",
-                "The blind twin shows what can be known without the source. Only the last 0.1 is translation.",
-                right=True,
-            ),
-            Choice(
-                "Nothing",
-                "It has learned which words follow each other in the target language, as the blind twin has.",
-            ),
-        ),
-    ),
-    Question(
-        "Training loss 0.01, held-out loss 0.8. Which change attacks the cause?",
-        (
-            Choice(
-                "Training for more steps",
-                "The training loss is as good as 0 already: there is nothing left to learn from these pairs.",
-            ),
-            Choice("More pairs, or stronger weight decay", "Both make learning by heart harder.", right=True),
-            Choice(
-                "A learning rate that is ten times larger",
-                "It would spoil the training loss, too. The model trains well; it only learns the wrong thing.",
-            ),
-        ),
-    ),
-    Question(
-        "With label smoothing ε = 0.1, how small can the loss become?",
-        (
-            Choice("0, as without it", "A loss of 0 needs certainty, and the smoothed target is not certain."),
-            Choice("The entropy of the smoothed target", "A model that predicts just that.", right=True),
-            Choice("ln V, the loss of a model that knows nothing", "A trained model gets far below that."),
-        ),
-    ),
-]
+QUIZ = questions("""
+A new model with V = 50 tokens. Which loss do you expect before training, if its logits are near 0?
+  - 0 | That is a model that is certain and right.
+  * ln 50 ≈ 3.9 | Each token has probability 1/50.
+  - 50 | The loss is a logarithm of a probability.
+Teacher forcing means that in training the decoder reads …
+  * the right words so far | So all positions can be trained at once.
+  - its own last word | It does so when it writes by itself; in training it reads the true one.
+  - the full right sentence, with the next word | The causal mask hides what is ahead.
+What is warm-up for?
+  - It lets the processor reach its full speed | It concerns the learning rate, not the machine.
+  - Without it no Transformer trains | Many do. In notebook 07 a stack of four blocks learns without it, and one of
+    twelve needs it.
+  * Adam's first steps are unreliable | Its means rest on few gradients, and long steps do damage. So the rate
+    starts near 0 and rises.
+Why is padding left out of the loss?
+  * Filling is easy to predict | More than half of the targets are filling here: the loss would look good, and the
+    model would mostly be trained on filling.
+  - The loss takes less time without it | The logits at the filling are computed all the same; little is saved.
+  - Its gradient would be NaN | <pad> is a token like others; its gradient is an ordinary one.
+A translator whose sources were all replaced by <bos> reaches a loss of 1.6. Yours reaches 1.5. What did yours
+    learn?
+  - Most of the task: ln V was 3.6 | Nearly all of that gain needs no source at all.
+  * Hardly more than the target language | The blind twin shows what can be known without the source. Only the last
+    0.1 is translation.
+  - Nothing | It has learned which words follow each other in the target language, as the blind twin has.
+Training loss 0.01, held-out loss 0.8. Which change attacks the cause?
+  - Training for more steps | The training loss is as good as 0 already: there is nothing left to learn from these
+    pairs.
+  * More pairs, or stronger weight decay | Both make learning by heart harder.
+  - A learning rate that is ten times larger | It would spoil the training loss, too. The model trains well; it only
+    learns the wrong thing.
+With label smoothing ε = 0.1, how small can the loss become?
+  - 0, as without it | A loss of 0 needs certainty, and the smoothed target is not certain.
+  * The entropy of the smoothed target | A model that predicts just that.
+  - ln V, the loss of a model that knows nothing | A trained model gets far below that.
+""")

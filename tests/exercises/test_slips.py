@@ -25,11 +25,20 @@ operators_exchanged    return 2 * → return ; x  # twice → 2 + x
 thrice    return 3 *
       x
   A body.
+added_in_a_loop    return 2 * x  # twice → total = 0 ⏎ for _ in range(2): ⏎     total += x ⏎
+      return total + 2
+  Lines.
 half    = lambda x: x / 2
   An answer.
 """)
-    assert [mistake.says for mistake in double.mistakes[1:]] == ["You added 2.", "Two edits.", "A body.", "An answer."]
-    assert [mistake.answer(4) for mistake in double.mistakes] == [16, 6, 6, 12, 2]
+    assert [mistake.says for mistake in double.mistakes[1:]] == [
+        "You added 2.",
+        "Two edits.",
+        "A body.",
+        "Lines.",
+        "An answer.",
+    ]
+    assert [mistake.answer(4) for mistake in double.mistakes] == [16, 6, 6, 12, 10, 2]
 
 
 @pytest.mark.parametrize(

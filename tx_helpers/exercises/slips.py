@@ -7,7 +7,8 @@
     no_root    = partial(_scaled, power=1)
       You divided by K, not by √K …
 
-    old → new          edits the solution, in which old must stand exactly once; " ; " stands between several edits
+    old → new          edits the solution, in which old must stand exactly once; " ; " stands between several edits;
+                       " ⏎ " is a line break, behind which a line is as far in as that where old begins
     return expression  takes the place of the solution's body
     = expression       is the answer
 
@@ -16,6 +17,7 @@ A sentence is indented by two. Code that needs more than a line runs on, indente
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -57,11 +59,17 @@ def wrong_answer(place: str, code: str, solution: Callable, names: dict) -> obje
 
 def _edited(place: str, source: str, edits: list[str]) -> str:
     """The source with all edits; none of them sees what another has written."""
-    pairs = [[part.strip() for part in edit.split("→")] for edit in edits]
-    for index, (old, _) in enumerate(pairs):
-        if source.count(old) != 1:
-            raise ValueError(f"{place}: {old!r} must stand once in the solution, it stands {source.count(old)} times")
-        source = source.replace(old, f"\0{index}\0")
-    for index, (_, new) in enumerate(pairs):
+    written = []
+    for edit in edits:
+        old, new = map(str.strip, edit.split("→"))
+        spots = list(re.finditer(r"\s*\n\s*".join(map(re.escape, re.split(" *⏎ *", old))), source))
+        if len(spots) != 1:
+            raise ValueError(f"{place}: {old!r} must stand once in the solution, it stands {len(spots)} times")
+        before, after = source[: spots[0].start()], source[spots[0].end() :]
+        line = before.rpartition("\n")[2]
+        indent = line[: len(line) - len(line.lstrip())]
+        source = f"{before}\0{len(written)}\0{after}"
+        written.append(re.sub(" *⏎ ?", f"\n{indent}", new))
+    for index, new in enumerate(written):
         source = source.replace(f"\0{index}\0", new)
     return source

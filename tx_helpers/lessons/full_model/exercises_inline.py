@@ -61,14 +61,10 @@ RootOfLength    math.sqrt(D) → math.sqrt(T)
   You multiplied by √T, the length of the row. The factor is √D, the width of the table.
 RootOfVocabulary    math.sqrt(D) → math.sqrt(self.tokens.num_embeddings)
   You multiplied by √V, the number of the table's rows. The factor is √D, the width of a row.
+PositionsOfIds    place = sinusoidal(torch.arange(T, device=ids.device), D) →
+      place = sinusoidal(ids.flatten(), D).view(*ids.shape, D)
+  Your positions come from the ids. A position is a place in the row: torch.arange(T).
 """)
-
-
-@embedding.mistake("Your positions come from the ids. A position is a place in the row: torch.arange(T).")
-class PositionsOfIds(Embedding):
-    def forward(self, ids):
-        D = self.tokens.embedding_dim
-        return self.tokens(ids) * math.sqrt(D) + sinusoidal(ids, D)
 
 
 # --- attention -------------------------------------------------------------------------------------------------------
@@ -138,57 +134,13 @@ TimesRoot    / math.sqrt(q.shape[-1]) → * math.sqrt(q.shape[-1])
   You multiplied the scores by √d_k. They are divided by it, or the softmax is far too sharp.
 NoValueLayer    self.value(memory) → memory
   Your values are the memory as it is: self.value(memory) is missing.
+MaskInvertedWithANumber    ~mask, float("-inf") → mask, -1e9
+  Your mask is upside down: you filled with a large negative number where it is True. Fill where ~mask.
+OverQueries    ~mask, float("-inf")).softmax(dim=-1) → ~mask, -1e9).softmax(dim=-2)
+  Your softmax runs over the queries. Each query's weights over the keys sum to 1: dim=-1.
+LayersSwapped    self.query(x) → self.key(x) ; self.key(memory) → self.query(memory)
+  You swapped two layers: self.query makes the queries, from x, and self.key the keys, from the memory.
 """)
-
-
-class _Steps(Attention):
-    """The solution in steps that a mistake can replace."""
-
-    def sources(self, x, memory):
-        return x, memory, memory  # of queries, keys, values
-
-    def scale(self, q):
-        return q.shape[-1] ** -0.5
-
-    def weights(self, scores, mask):
-        return scores.masked_fill(~mask, -torch.inf).softmax(-1)
-
-    def merge(self, heads):
-        return heads.transpose(1, 2).flatten(-2)
-
-    def finish(self, merged):
-        return self.output(merged)
-
-    def layers(self):
-        return self.query, self.key, self.value
-
-    def forward(self, x, memory, mask):
-        pairs = zip(self.layers(), self.sources(x, memory), strict=True)
-        q, k, v = [self.split(layer(one)) for layer, one in pairs]
-        weights = self.weights(q @ k.mT * self.scale(q), mask)
-        return self.finish(self.merge(weights @ v))
-
-
-@attention.mistake(
-    "Your mask is upside down: you filled with a large negative number where it is True. Fill where ~mask."
-)
-class MaskInvertedWithANumber(_Steps):
-    def weights(self, scores, mask):
-        return scores.masked_fill(mask, -1e9).softmax(-1)
-
-
-@attention.mistake("Your softmax runs over the queries. Each query's weights over the keys sum to 1: dim=-1.")
-class OverQueries(_Steps):
-    def weights(self, scores, mask):
-        return scores.masked_fill(~mask, -1e9).softmax(-2)
-
-
-@attention.mistake(
-    "You swapped two layers: self.query makes the queries, from x, and self.key the keys, from the memory."
-)
-class LayersSwapped(_Steps):
-    def layers(self):
-        return self.key, self.query, self.value
 
 
 # --- feed-forward ----------------------------------------------------------------------------------------------------
@@ -316,59 +268,24 @@ NormOfSelfAttention    y = self.cross_attention_norm(x) → y = self.self_attent
 OldCopy    y = self.cross_attention_norm(x) → pass
   Your cross-attention reads the copy that was made for self-attention. It needs a new one:
   self.cross_attention_norm(x), with what self-attention has added to x.
+PostNorm    y = self.self_attention_norm(x) ⏎ x = x + self.self_attention(y, y, mask) →
+      x = self.self_attention_norm(x + self.self_attention(x, x, mask)) ; y = self.cross_attention_norm(x) ⏎
+      x = x + self.cross_attention(y, memory, memory_mask) →
+      x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask)) ;
+      x + self.feed_forward(self.feed_forward_norm(x)) → self.feed_forward_norm(x + self.feed_forward(x))
+  Your block is post-norm: it normalises the sum. In pre-norm the sub-layer reads norm(x), and x stays.
+NormBehind    y = self.self_attention_norm(x) ⏎ x = x + self.self_attention(y, y, mask) →
+      x = x + self.self_attention_norm(self.self_attention(x, x, mask)) ; y = self.cross_attention_norm(x) ⏎
+      x = x + self.cross_attention(y, memory, memory_mask) →
+      x = x + self.cross_attention_norm(self.cross_attention(x, memory, memory_mask)) ;
+      self.feed_forward(self.feed_forward_norm(x)) → self.feed_forward_norm(self.feed_forward(x))
+  You normalised what the sub-layer returns. The norm stands in front: x + sublayer(norm(x)).
+NoCross    if memory is not None: → if False:
+  Your cross-attention is missing: where there is a memory, it comes between self-attention and the network.
+NetworkFirst    y = self.self_attention_norm(x) → x = x + self.feed_forward(self.feed_forward_norm(x)) ⏎
+      y = self.self_attention_norm(x) ; return x + self.feed_forward(self.feed_forward_norm(x)) → return x
+  Self-attention, cross-attention, feed-forward: your network comes before the attention.
+CrossFirst    y = self.self_attention_norm(x) ⏎ x = x + self.self_attention(y, y, mask) ⏎ if memory → if memory ;
+      return x + → y = self.self_attention_norm(x) ⏎ x = x + self.self_attention(y, y, mask) ⏎ return x +
+  Your cross-attention comes before the self-attention. The order is self, cross, feed-forward.
 """)
-
-
-class _Wired(Block):
-    """The solution with a wiring `joined(x, norm, sublayer)` that a mistake can replace."""
-
-    def joined(self, x, norm, sublayer):
-        return x + sublayer(norm(x))
-
-    def looked(self, y, memory, memory_mask):
-        return self.cross_attention(y, memory, memory_mask)
-
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
-        if memory is not None:
-            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
-        return self.joined(x, self.feed_forward_norm, self.feed_forward)
-
-
-@block.mistake("Your block is post-norm: it normalises the sum. In pre-norm the sub-layer reads norm(x), and x stays.")
-class PostNorm(_Wired):
-    def joined(self, x, norm, sublayer):
-        return norm(x + sublayer(x))
-
-
-@block.mistake("You normalised what the sub-layer returns. The norm stands in front: x + sublayer(norm(x)).")
-class NormBehind(_Wired):
-    def joined(self, x, norm, sublayer):
-        return x + norm(sublayer(x))
-
-
-@block.mistake(
-    "Your cross-attention is missing: where there is a memory, it comes between self-attention and the network."
-)
-class NoCross(Block):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        return super().forward(x, mask)
-
-
-@block.mistake("Self-attention, cross-attention, feed-forward: your network comes before the attention.")
-class NetworkFirst(_Wired):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        x = self.joined(x, self.feed_forward_norm, self.feed_forward)
-        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
-        if memory is None:
-            return x
-        return self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
-
-
-@block.mistake("Your cross-attention comes before the self-attention. The order is self, cross, feed-forward.")
-class CrossFirst(_Wired):
-    def forward(self, x, mask, memory=None, memory_mask=None):
-        if memory is not None:
-            x = self.joined(x, self.cross_attention_norm, lambda y: self.looked(y, memory, memory_mask))
-        x = self.joined(x, self.self_attention_norm, lambda y: self.self_attention(y, y, mask))
-        return self.joined(x, self.feed_forward_norm, self.feed_forward)

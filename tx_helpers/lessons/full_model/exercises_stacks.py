@@ -5,7 +5,6 @@ from torch import Tensor, nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.lessons.full_model.filled import examined, padding_of, some_ids
-from tx_helpers.nn.masks import causal_mask
 from tx_helpers.plain import GPT, Block, Decoder, Encoder, Transformer
 
 # --- encoder and decoder ---------------------------------------------------------------------------------------------
@@ -43,89 +42,29 @@ encoder.solution(Encoder)
 encoder.slips("""
 NoLastNorm    self.norm(x) → x
   The last norm is missing. Nothing else ever scales the stream of a pre-norm stack down.
+NormAfterEach    x = block(x, mask) → x = self.norm(block(x, mask))
+  You normalise after every block. The last norm comes once, after the last block.
+NormInTheLoop    x = block(x, mask) → x = self.norm(block(x, mask)) ; return self.norm(x) → return x
+  Your norm stands in the loop, so it follows every block. It comes once, after the last block.
+EncoderNoMask    block(x, mask) → block(x, torch.ones_like(mask))
+  Your blocks do not get the mask: the words look at <pad>, too.
+TableAlone    self.input(ids) → self.input.tokens(ids)
+  You looked the ids up in the table alone: self.input.tokens(ids). The factor √D and the positions are missing.
+NoChain    x = block(x, mask) → y = block(x, mask) ; self.norm(x) → self.norm(y)
+  Your blocks all read the embedding, and only the last one counts: x = block(x, mask), in a chain.
+OneBlock    Block(d_model, n_heads, d_ff) for _ in range(n_layers) → [Block(d_model, n_heads, d_ff)] * n_layers
+  Your blocks are one block, many times: [Block(…)] * n_layers repeats the same object, and all layers share their
+  weights.
+PlainList    nn.ModuleList(Block(d_model, n_heads, d_ff) for _ in range(n_layers)) →
+      [Block(d_model, n_heads, d_ff) for _ in range(n_layers)]
+  Your blocks are in a Python list: no optimiser finds their parameters. Use nn.ModuleList.
+NormFirst    self.input(ids) → self.norm(self.input(ids)) ; return self.norm(x) → return x
+  Your norm comes before the blocks. It belongs behind the last one, where the stream has grown.
+EncoderWithCross    Block(d_model, n_heads, d_ff) → Block(d_model, n_heads, d_ff, cross=True)
+  Your blocks have cross=True, so they have a cross-attention. An encoder has no memory to look at.
+SizesSwapped    Block(d_model, n_heads, d_ff) → Block(d_model, d_ff, n_heads)
+  In your blocks n_heads and d_ff are swapped. The order is Block(d_model, n_heads, d_ff).
 """)
-
-
-@encoder.mistake("You normalise after every block. The last norm comes once, after the last block.")
-class NormAfterEach(Encoder):
-    def forward(self, ids, mask):
-        x = self.input(ids)
-        for one in self.blocks:
-            x = self.norm(one(x, mask))
-        return self.norm(x)
-
-
-@encoder.mistake("Your norm stands in the loop, so it follows every block. It comes once, after the last block.")
-class NormInTheLoop(Encoder):
-    def forward(self, ids, mask):
-        x = self.input(ids)
-        for one in self.blocks:
-            x = self.norm(one(x, mask))
-        return x
-
-
-@encoder.mistake("Your blocks do not get the mask: the words look at <pad>, too.")
-class EncoderNoMask(Encoder):
-    def forward(self, ids, mask):
-        return super().forward(ids, torch.ones_like(mask))
-
-
-@encoder.mistake(
-    "You looked the ids up in the table alone: self.input.tokens(ids). The factor √D and the positions are missing."
-)
-class TableAlone(Encoder):
-    def forward(self, ids, mask):
-        x = self.input.tokens(ids)
-        for one in self.blocks:
-            x = one(x, mask)
-        return self.norm(x)
-
-
-@encoder.mistake("Your blocks all read the embedding, and only the last one counts: x = block(x, mask), in a chain.")
-class NoChain(Encoder):
-    def forward(self, ids, mask):
-        return self.norm(self.blocks[-1](self.input(ids), mask))
-
-
-@encoder.mistake(
-    "Your blocks are one block, many times: [Block(…)] * n_layers repeats the same object, and all layers share their "
-    "weights."
-)
-class OneBlock(Encoder):
-    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
-        super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers)
-        self.blocks = nn.ModuleList([self.blocks[0]] * n_layers)
-
-
-@encoder.mistake("Your blocks are in a Python list: no optimiser finds their parameters. Use nn.ModuleList.")
-class PlainList(Encoder):
-    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
-        super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers)
-        blocks = list(self.blocks)
-        del self.blocks
-        self.__dict__["blocks"] = blocks
-
-
-@encoder.mistake("Your norm comes before the blocks. It belongs behind the last one, where the stream has grown.")
-class NormFirst(Encoder):
-    def forward(self, ids, mask):
-        x = self.norm(self.input(ids))
-        for one in self.blocks:
-            x = one(x, mask)
-        return x
-
-
-@encoder.mistake("Your blocks have cross=True, so they have a cross-attention. An encoder has no memory to look at.")
-class EncoderWithCross(Encoder):
-    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
-        super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers)
-        self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, cross=True) for _ in range(n_layers))
-
-
-@encoder.mistake("In your blocks n_heads and d_ff are swapped. The order is Block(d_model, n_heads, d_ff).")
-class SizesSwapped(Encoder):
-    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers):
-        super().__init__(vocab_size, d_model, d_ff, n_heads, n_layers)
 
 
 def _decoder(
@@ -165,74 +104,25 @@ decoder = Exercise(
 decoder.solution(Decoder)
 
 
-class _Looks(Decoder):
-    """The solution with a causal mask and a memory that a mistake can replace."""
-
-    def causal(self, T):
-        return causal_mask(T)
-
-    def looked_at(self, memory, memory_mask):
-        return memory, memory_mask
-
-    def forward(self, ids, memory, memory_mask):
-        x = self.input(ids)
-        for one in self.blocks:
-            x = one(x, self.causal(ids.shape[1]), *self.looked_at(memory, memory_mask))
-        return self.norm(x)
-
-
-@decoder.mistake(
-    "The causal mask is missing: every position sees the words that it should predict. The loss would look wonderful, "
-    "and the model could write nothing."
-)
-class NotCausal(_Looks):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool)
-
-
-@decoder.mistake("Your causal mask is upside down: each position sees itself and the future. True belongs in tril().")
-class CausalInverted(_Looks):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).triu()
-
-
-@decoder.mistake("Your causal mask lets each position see one word too many, the very one that it should predict.")
-class OneAhead(_Looks):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).tril(1)
-
-
-@decoder.mistake("Your causal mask has no diagonal: the first position may see nothing, and its row becomes NaN.")
-class NoDiagonal(_Looks):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).tril(-1)
-
-
-@decoder.mistake("The memory's mask is not used: the target's words look at the source's <pad>.")
-class DecoderNoMemoryMask(_Looks):
-    def looked_at(self, memory, memory_mask):
-        return memory, torch.ones_like(memory_mask)
-
-
-@decoder.mistake("Your blocks do not get the memory: the decoder writes without having read the source.")
-class DecoderWithoutMemory(_Looks):
-    def looked_at(self, memory, memory_mask):
-        return None, None
-
-
-@decoder.mistake("The memory is normalised once more here. It has left the encoder's last norm already.")
-class DecoderNormsMemory(_Looks):
-    def looked_at(self, memory, memory_mask):
-        return self.norm(memory), memory_mask
-
-
-@decoder.mistake("The decoder's last norm is missing. A pre-norm stack needs one at its end.")
-class DecoderNoLastNorm(Decoder):
-    def forward(self, ids, memory, memory_mask):
-        x = self.input(ids)
-        for one in self.blocks:
-            x = one(x, causal_mask(ids.shape[1]), memory, memory_mask)
-        return x
+decoder.slips("""
+NotCausal    .tril() →
+  The causal mask is missing: every position sees the words that it should predict. The loss would look wonderful, and
+  the model could write nothing.
+CausalInverted    .tril() → .triu()
+  Your causal mask is upside down: each position sees itself and the future. True belongs in tril().
+OneAhead    .tril() → .tril(1)
+  Your causal mask lets each position see one word too many, the very one that it should predict.
+NoDiagonal    .tril() → .tril(-1)
+  Your causal mask has no diagonal: the first position may see nothing, and its row becomes NaN.
+DecoderNoMemoryMask    causal, memory, memory_mask → causal, memory, torch.ones_like(memory_mask)
+  The memory's mask is not used: the target's words look at the source's <pad>.
+DecoderWithoutMemory    causal, memory, memory_mask → causal
+  Your blocks do not get the memory: the decoder writes without having read the source.
+DecoderNormsMemory    causal, memory, memory_mask → causal, self.norm(memory), memory_mask
+  The memory is normalised once more here. It has left the encoder's last norm already.
+DecoderNoLastNorm    self.norm(x) → x
+  The decoder's last norm is missing. A pre-norm stack needs one at its end.
+""")
 
 
 # --- the models ------------------------------------------------------------------------------------------------------
@@ -281,77 +171,27 @@ transformer = Exercise(
 transformer.solution(Transformer)
 
 
-class _Masked(Transformer):
-    """The solution with masks and an end that a mistake can replace."""
-
-    def masks(self, real):
-        return real, real  # of the encoder, of the memory
-
-    def end(self, logits):
-        return logits
-
-    def forward(self, source, target):
-        mask, memory_mask = self.masks((source != 0)[:, None, None])
-        return self.end(self.output(self.decoder(target, self.encoder(source, mask), memory_mask)))
-
-
-@transformer.mistake("The padding is hidden in the encoder, but not in cross-attention: the decoder looks at <pad>.")
-class NoMaskForMemory(_Masked):
-    def masks(self, real):
-        return real, torch.ones_like(real)
-
-
-@transformer.mistake("The padding is hidden in cross-attention, but not in the encoder: its words look at <pad>.")
-class NoMaskInEncoder(_Masked):
-    def masks(self, real):
-        return torch.ones_like(real), real
-
-
-@transformer.mistake("The padding is hidden nowhere: words next to <pad> get another translation than words alone.")
-class NoPaddingMask(_Masked):
-    def masks(self, real):
-        return torch.ones_like(real), torch.ones_like(real)
-
-
-@transformer.mistake("Your padding mask is upside down: it hides the words. True means may be seen: source != 0.")
-class PaddingInverted(_Masked):
-    def masks(self, real):
-        return ~real, ~real
-
-
-@transformer.mistake("Your output has a table of its own. Tie it: self.output.weight = the decoder's embedding table.")
-class Untied(Transformer):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.output.weight = nn.Parameter(torch.zeros_like(self.output.weight))
-
-
-@transformer.mistake("You return probabilities. Return the logits: the loss applies the softmax itself.")
-class Probabilities(_Masked):
-    def end(self, logits):
-        return logits.softmax(-1)
-
-
-@transformer.mistake("You return log-probabilities. Return the logits: the loss applies the log-softmax itself.")
-class LogProbabilities(_Masked):
-    def end(self, logits):
-        return logits.log_softmax(-1)
-
-
-@transformer.mistake("Your mask for the memory comes from the target's padding. It hides that of the source.")
-class PaddingOfTarget(Transformer):
-    def forward(self, source, target):
-        real, written = ((ids != 0)[:, None, None] for ids in (source, target))
-        return self.output(self.decoder(target, self.encoder(source, real), written))
-
-
-@transformer.mistake("Your output has a bias. Only the table is used, the same as at the input: bias=False.")
-class OutputWithBias(Transformer):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        table = self.output.weight
-        self.output = nn.Linear(table.shape[1], table.shape[0])
-        self.output.weight = table
+transformer.slips("""
+NoMaskForMemory    memory, real)) → memory, torch.ones_like(real)))
+  The padding is hidden in the encoder, but not in cross-attention: the decoder looks at <pad>.
+NoMaskInEncoder    self.encoder(source, real) → self.encoder(source, torch.ones_like(real))
+  The padding is hidden in cross-attention, but not in the encoder: its words look at <pad>.
+NoPaddingMask    (source != 0) → torch.ones_like(source, dtype=torch.bool)
+  The padding is hidden nowhere: words next to <pad> get another translation than words alone.
+PaddingInverted    source != 0 → source == 0
+  Your padding mask is upside down: it hides the words. True means may be seen: source != 0.
+Untied    self.output.weight = self.decoder.input.tokens.weight →
+      self.output.weight = nn.Parameter(torch.zeros(target_size, d_model))
+  Your output has a table of its own. Tie it: self.output.weight = the decoder's embedding table.
+Probabilities    memory, real)) → memory, real)).softmax(-1)
+  You return probabilities. Return the logits: the loss applies the softmax itself.
+LogProbabilities    memory, real)) → memory, real)).log_softmax(-1)
+  You return log-probabilities. Return the logits: the loss applies the log-softmax itself.
+PaddingOfTarget    memory, real)) → memory, (target != 0)[:, None, None]))
+  Your mask for the memory comes from the target's padding. It hides that of the source.
+OutputWithBias    , bias=False →
+  Your output has a bias. Only the table is used, the same as at the input: bias=False.
+""")
 
 
 def _gpt(
@@ -383,44 +223,15 @@ gpt = Exercise(
 gpt.solution(GPT)
 
 
-class _Written(GPT):
-    """The solution with a mask and an end that a mistake can replace."""
-
-    def causal(self, T):
-        return causal_mask(T)
-
-    def end(self, logits):
-        return logits
-
-    def forward(self, ids):
-        return self.end(self.output(self.decoder(ids, self.causal(ids.shape[1]))))
-
-
-@gpt.mistake("The causal mask is missing: each position sees the words that it should predict. This is still BERT.")
-class GptNotCausal(_Written):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool)
-
-
-@gpt.mistake("Your mask shows each position the future and hides the past: tril(), not triu().")
-class GptCausalInverted(_Written):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).triu()
-
-
-@gpt.mistake("Your mask reaches one position too far, to the word that is to be predicted: tril(), not tril(1).")
-class GptOneAhead(_Written):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).tril(1)
-
-
-@gpt.mistake("Your mask leaves out the diagonal: a position must see itself, or the first row has nothing and is NaN.")
-class GptNoDiagonal(_Written):
-    def causal(self, T):
-        return torch.ones(T, T, dtype=torch.bool).tril(-1)
-
-
-@gpt.mistake("Your forward ends with a softmax. Return the logits, from which loss and sampler compute what they need.")
-class GptProbabilities(_Written):
-    def end(self, logits):
-        return logits.softmax(-1)
+gpt.slips("""
+GptNotCausal    .tril() →
+  The causal mask is missing: each position sees the words that it should predict. This is still BERT.
+GptCausalInverted    .tril() → .triu()
+  Your mask shows each position the future and hides the past: tril(), not triu().
+GptOneAhead    .tril() → .tril(1)
+  Your mask reaches one position too far, to the word that is to be predicted: tril(), not tril(1).
+GptNoDiagonal    .tril() → .tril(-1)
+  Your mask leaves out the diagonal: a position must see itself, or the first row has nothing and is NaN.
+GptProbabilities    (ids, causal)) → (ids, causal)).softmax(-1)
+  Your forward ends with a softmax. Return the logits, from which loss and sampler compute what they need.
+""")

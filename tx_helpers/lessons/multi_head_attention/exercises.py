@@ -1,7 +1,6 @@
 """Exercises on multi-head attention."""
 
 import math
-from functools import partial
 
 import torch
 from torch import nn
@@ -107,30 +106,14 @@ one_mean_of_all    return z.mean(dim=0)
   You took the mean over the heads, (B, T, K). A join loses nothing: all H·K numbers stay, side by side.
 one_below_the_other    return z.transpose(0, 1).flatten(1, 2)
   You joined along the positions: a sentence now has H·T rows. Join along the last axis, the features.
+joined_without_transpose    return z.transpose(0, 1).reshape(z.shape[1], z.shape[2], -1)
+  You moved the batch to the front and joined by view alone, without swapping heads and positions: each row now holds
+  several positions of one head.
+relabelled_outright    return z.reshape(z.shape[1], z.shape[2], -1)
+  You reshaped z with the heads still in front: no axis was moved, so words of different sentences share a row.
+wrong_axes_swapped    return z.permute(1, 0, 3, 2).reshape(z.shape[1], z.shape[2], -1)
+  You swapped positions and features, the last two axes. Heads and positions have to be swapped.
 """)
-
-
-@merge.mistake(
-    "You moved the batch to the front and joined by view alone, without swapping heads and positions: each row now "
-    "holds several positions of one head."
-)
-def joined_without_transpose(z):
-    H, B, T, K = z.shape
-    return z.transpose(0, 1).reshape(B, T, H * K)
-
-
-@merge.mistake(
-    "You reshaped z with the heads still in front: no axis was moved, so words of different sentences share a row."
-)
-def relabelled_outright(z):
-    H, B, T, K = z.shape
-    return z.reshape(B, T, H * K)
-
-
-@merge.mistake("You swapped positions and features, the last two axes. Heads and positions have to be swapped.")
-def wrong_axes_swapped(z):
-    H, B, T, K = z.shape
-    return z.permute(1, 0, 3, 2).reshape(B, T, H * K)
 
 
 # --- all of it -------------------------------------------------------------------------------------------------------
@@ -174,70 +157,40 @@ def multi_head(x, W_q, W_k, W_v, W_o, H):
 
 
 multi.slips("""
-scaled_by_whole_width    = lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1])
+scaled_by_whole_width    math.sqrt(D // H) → math.sqrt(D)
   You divided by √D. A dot product in a head runs over K = D / H numbers, so your scores are too small by a factor of
   √H.
-softmax_over_heads    = partial(_by_parts, axis=1)
+softmax_over_heads    dim=-1 → dim=1
   Your softmax runs over the heads. It must run over the keys: in each head, the weights of a query sum to 1.
-cut_by_view    = partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1))
+cut_by_view    reshape(B, T, H, D // H).transpose(1, 2) → reshape(B, H, T, D // H)
   Your heads were cut by view without a transpose: positions get mixed, and a causal model would look into the future.
-merged_by_view    = lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape))
+merged_by_view    .transpose(1, 2).flatten(2) → .reshape(B, T, D)
   You merged the heads without a transpose: rows of the output hold pieces of several positions.
-no_output_matrix    return _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H)
+no_output_matrix    flatten(2) @ W_o → flatten(2)
   W_o is missing: the heads lie side by side, and nothing has mixed them.
-heads_share_by_key    = partial(_by_parts, axis=-2)
+heads_share_by_key    dim=-1 → dim=-2
   Your softmax runs over the queries: the columns of the weights sum to 1, and the rows do not.
-keys_ask    return _by_parts(x, W_k, W_q, W_v, W_o, H)
+keys_ask    in (W_q, W_k, W_v) → in (W_k, W_q, W_v)
   You multiplied the keys by the turned queries, k @ q.mT: a row of your scores belongs to a key. It should belong to a
   query: q @ k.mT.
-features_and_heads_confused    = partial(_by_parts, join=lambda z: z.permute(0, 2, 3, 1).flatten(2))
+features_and_heads_confused    (weights @ v).transpose(1, 2) → (weights @ v).permute(0, 2, 3, 1)
   You joined the heads with features before heads, so that the heads take turns. Bring positions before heads,
   transpose(1, 2), and flatten the last two.
-unscaled    = partial(_by_parts, width=1)
+unscaled    / math.sqrt(D // H) →
   Your scores are √d_k times too large: the division by √d_k, the root of K, is missing.
-output_matrix_transposed    return _by_parts(x, W_q, W_k, W_v, W_o.T, H)
+output_matrix_transposed    flatten(2) @ W_o → flatten(2) @ W_o.T
   You multiplied by W_o transposed. Rows are words here, so it is joined @ W_o; nn.Linear stores its matrix the other
   way round.
-one_head_with_the_scale_of_a_narrow_one    return _by_parts(x, W_q, W_k, W_v, W_o, 1, width=x.shape[-1] // H)
+one_head_with_the_scale_of_a_narrow_one    reshape(B, T, H, D // H) → reshape(B, T, 1, D)
   You divided by the root of K but never split: one head of the full width D attended, with too sharp weights.
-split_before_the_projection    return _by_parts(x, *(_own_blocks(W, H) for W in (W_q, W_k, W_v)), W_o, H)
+split_before_the_projection    x @ W) → x @ (W * torch.block_diag(*[torch.ones(D // H, D // H)] * H)))
   You split x first and projected each piece by itself, so a head reads K numbers of each word. Project all of x, then
   split: every head may read all D numbers.
-one_head_of_full_width    return _by_parts(x, W_q, W_k, W_v, W_o, 1)
+one_head_of_full_width    reshape(B, T, H, D // H) → reshape(B, T, 1, D) ; sqrt(D // H) → sqrt(D)
   You attended once, with the full width D: there is no split into heads.
-one_map_for_all    return _one_map(x, W_q, W_k, W_v, W_o, H)
+one_map_for_all    q @ k → q[:, :1] @ k[:, :1]
   All your heads use the weights of the first. Each has queries and keys of its own, so weights of its own.
 """)
-
-
-def _cut(z, n):
-    return z.reshape(*z.shape[:2], n, -1).transpose(1, 2)
-
-
-def _join(z):
-    return z.transpose(1, 2).flatten(2)
-
-
-def _own_blocks(W, H):
-    """W (D, D) with zeros outside its H blocks on the diagonal."""
-    return W * torch.block_diag(*[torch.ones(len(W) // H, len(W) // H)] * H)
-
-
-def _in_place(z, times):
-    return z.repeat_interleave(times, dim=1)
-
-
-def _by_parts(x, W_q, W_k, W_v, W_o, H, *, cut=_cut, join=_join, spread=_in_place, width=None, axis=-1):
-    G = W_k.shape[1] * H // x.shape[-1]
-    Q, K, V = cut(x @ W_q, H), spread(cut(x @ W_k, G), H // G), spread(cut(x @ W_v, G), H // G)
-    weights = (Q @ K.transpose(-2, -1) / math.sqrt(width or Q.shape[-1])).softmax(dim=axis)
-    return join(weights @ V) @ W_o
-
-
-def _one_map(x, W_q, W_k, W_v, W_o, H):
-    q, k, v = (_cut(x @ W, H) for W in (W_q, W_k, W_v))
-    weights = (q[:, :1] @ k[:, :1].transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(dim=-1)
-    return _join(weights @ v) @ W_o
 
 
 # --- packed --------------------------------------------------------------------------------------------------------
@@ -280,49 +233,22 @@ same_slice_for_all    return tuple(part[:, :1].repeat(1, H, 1, 1) for part in sp
   All your heads have the features of the first. Each has 3·K features of its own.
 heads_reversed    return tuple(part.flip(1) for part in split_packed(packed, H))
   Your heads are in reverse order: the first holds the last features, where it should hold the first.
+split_by_view_alone    .permute(3, 0, 2, 1, 4) → .unbind(3) ; return Q, K, V →
+      return tuple(part.reshape(B, H, T, -1) for part in (Q, K, V))
+  You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features of
+  some positions in place of some features of every position.
+in_three_blocks    H, 3, -1).permute(3, 0, 2, 1, 4) → 3, H, -1).permute(2, 0, 3, 1, 4)
+  You cut the last axis into three large blocks first, all queries, all keys, all values. That is GPT-2's layout; here
+  each head has its own three side by side.
+turns_by_feature    H, 3, -1).permute(3, 0, 2, 1, 4) → H, -1, 3).permute(4, 0, 2, 1, 3)
+  Your query, key and value alternate feature by feature. The query of a head is K neighbouring features; then comes its
+  key.
+heads_take_every_other_run    H, 3, -1).permute(3, 0, 2, 1, 4) → 3, -1, H).permute(2, 0, 4, 1, 3)
+  You read the features with the heads innermost: each of your heads has every H-th feature. The first head has 3·K
+  features.
+keys_first    return Q, K, V → return K, Q, V
+  You returned queries and keys in the wrong order: the first third of a head is its query.
 """)
-
-
-@packed_split.mistake(
-    "You made (B, H, T, K) by view alone, without a transpose: the shape is right, but a head now holds all features "
-    "of some positions in place of some features of every position."
-)
-def split_by_view_alone(packed, H):
-    B, T, _ = packed.shape
-    return tuple(part.reshape(B, H, T, -1) for part in packed.reshape(B, T, H, 3, -1).unbind(3))
-
-
-@packed_split.mistake(
-    "You cut the last axis into three large blocks first, all queries, all keys, all values. That is GPT-2's layout; "
-    "here each head has its own three side by side."
-)
-def in_three_blocks(packed, H):
-    B, T, _ = packed.shape
-    return tuple(part.reshape(B, T, H, -1).transpose(1, 2) for part in packed.chunk(3, dim=-1))
-
-
-@packed_split.mistake(
-    "Your query, key and value alternate feature by feature. The query of a head is K neighbouring features; then "
-    "comes its key."
-)
-def turns_by_feature(packed, H):
-    B, T, _ = packed.shape
-    return tuple(packed.reshape(B, T, H, -1, 3).permute(4, 0, 2, 1, 3))
-
-
-@packed_split.mistake(
-    "You read the features with the heads innermost: each of your heads has every H-th feature. The first head has "
-    "3·K features."
-)
-def heads_take_every_other_run(packed, H):
-    B, T, _ = packed.shape
-    return tuple(packed.reshape(B, T, 3, -1, H).permute(2, 0, 4, 1, 3))
-
-
-@packed_split.mistake("You returned queries and keys in the wrong order: the first third of a head is its query.")
-def keys_first(packed, H):
-    Q, K, V = split_packed(packed, H)
-    return K, Q, V
 
 
 # --- shared keys -----------------------------------------------------------------------------------------------------
@@ -372,21 +298,21 @@ def grouped_heads(x, W_q, W_k, W_v, W_o, H):
 
 
 grouped.slips("""
-first_group_for_all    return _by_parts(x, W_q, W_k, W_v, W_o, H, spread=lambda z, times: z[:, :1].repeat(1, H, 1, 1))
+first_group_for_all    shared.repeat_interleave(H // shared.shape[1], dim=1) → shared[:, :1]
   Every query head of yours uses the first key–value head; the other key–value heads are never used.
-scaled_by_whole_width    = lambda x, *W_and_H: _by_parts(x, *W_and_H, width=x.shape[-1])
+scaled_by_whole_width    math.sqrt(D // H) → math.sqrt(D)
   You divided by √D. Queries and shared keys have the width K = D / H of one head, so divide by √d_k, the root of K.
-softmax_over_heads    = partial(_by_parts, axis=1)
+softmax_over_heads    dim=-1 → dim=1
   Your softmax runs over the query heads. Each of them has weights of its own, which sum to 1 over the keys.
-cut_by_view    = partial(_by_parts, cut=lambda z, n: z.reshape(z.shape[0], n, z.shape[1], -1))
+cut_by_view    reshape(B, T, -1, D // H).transpose(1, 2) → reshape(B, -1, T, D // H)
   You cut queries, keys or values into heads by view alone: without a transpose, a head has numbers of other positions.
-merged_by_view    = lambda x, *W_and_H: _by_parts(x, *W_and_H, join=lambda z: z.reshape(x.shape))
+merged_by_view    .transpose(1, 2).flatten(2) → .reshape(B, T, D)
   You joined the query heads by reshape alone. Bring positions before heads first, then flatten.
-no_output_matrix    return _by_parts(x, W_q, W_k, W_v, torch.eye(x.shape[-1]), H)
+no_output_matrix    flatten(2) @ W_o → flatten(2)
   You joined the query heads and stopped there. Their mixing by W_o is missing.
-heads_share_by_key    = partial(_by_parts, axis=-2)
+heads_share_by_key    dim=-1 → dim=-2
   In your weights the columns sum to 1. The softmax of a query head runs over its shared keys, so the rows must.
-groups_in_turn    = partial(_by_parts, spread=lambda z, times: z.repeat(1, times, 1, 1))
+groups_in_turn    repeat_interleave(H // shared.shape[1], dim=1) → repeat(1, H // shared.shape[1], 1, 1)
   You repeated the key–value heads one after the other, 0 1 0 1, by repeat. The first H / G query heads all use the
   first: 0 0 1 1.
 """)
@@ -450,54 +376,22 @@ class HeadProjections(torch.nn.Module):
         return torch.stack([head(x) for head in self.heads], dim=1)
 
 
-@modules.mistake(
-    "Your heads are in a Python list: the optimiser does not find their parameters, so they are never trained. The "
-    "number of parameters is 0."
-)
-class PythonList(HeadProjections):
-    def __init__(self, D, H):
-        super().__init__(D, H)
-        heads = list(self.heads)
-        del self.heads
-        self.__dict__["heads"] = heads
-
-
-@modules.mistake(
-    "You set a seed inside: every module you make begins with the same numbers, so all layers of a model start alike."
-)
-class SeedInside(HeadProjections):
-    def __init__(self, D, H):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            super().__init__(D, H)
-
-
-@modules.mistake("Your projections have biases, D more parameters than asked for: bias=False.")
-class WithBiases(HeadProjections):
-    def __init__(self, D, H):
-        super().__init__(D, H)
-        self.heads = nn.ModuleList(nn.Linear(D, D // H) for _ in range(H))
-
-
-@modules.mistake("The same projection is H times in your list: one set of parameters, and all heads do the same.")
-class OneForAll(HeadProjections):
-    def __init__(self, D, H):
-        super().__init__(D, H)
-        self.heads = nn.ModuleList([nn.Linear(D, D // H, bias=False)] * H)
-
-
-@modules.mistake("Each of your heads maps D to D. The heads share the width: each maps D to D / H.")
-class FullWidth(HeadProjections):
-    def __init__(self, D, H):
-        super().__init__(D, H)
-        self.heads = nn.ModuleList(nn.Linear(D, D, bias=False) for _ in range(H))
-
-
-@modules.mistake("You added a projection back to D. It comes after the heads and is not part of this module.")
-class WithOutput(HeadProjections):
-    def __init__(self, D, H):
-        super().__init__(D, H)
-        self.output = nn.Linear(D, D, bias=False)
+modules.slips("""
+PythonList    torch.nn.ModuleList(torch.nn.Linear(D, D // H, bias=False) for _ in range(H)) →
+      [torch.nn.Linear(D, D // H, bias=False) for _ in range(H)]
+  Your heads are in a Python list: the optimiser does not find their parameters, so they are never trained. The number
+  of parameters is 0.
+SeedInside    super().__init__() → super().__init__() ⏎ torch.manual_seed(0)
+  You set a seed inside: every module you make begins with the same numbers, so all layers of a model start alike.
+WithBiases    , bias=False →
+  Your projections have biases, D more parameters than asked for: bias=False.
+OneForAll    torch.nn.Linear(D, D // H, bias=False) for _ in range(H) → [torch.nn.Linear(D, D // H, bias=False)] * H
+  The same projection is H times in your list: one set of parameters, and all heads do the same.
+FullWidth    D // H → D
+  Each of your heads maps D to D. The heads share the width: each maps D to D / H.
+WithOutput    self.heads = → self.output = torch.nn.Linear(D, D, bias=False) ⏎ self.heads =
+  You added a projection back to D. It comes after the heads and is not part of this module.
+""")
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -638,26 +532,17 @@ ranked_once    return shares.flatten(1).square().sum(1).argsort().tolist()
   You ranked the heads by what each changes alone: once at the beginning, or each time against the sum that was still
   left, which gives the same order. Two heads may cancel or replace each other. So measure how far the rest is from the
   full output, with those that are gone already.
-most_needed_first    return _greedy(shares, lambda s, gone: -s[gone].sum(0).square().sum())
+most_needed_first    min(left → max(left
   You take out the head that changes the output most. The one that changes it least goes first.
 backwards    return removal_order(shares)[::-1]
   Your list begins with the last head to go. The first to go comes first.
-smallest_rest    return _greedy(shares, lambda s, gone: (s.sum(0) - s[gone].sum(0)).square().sum())
+smallest_rest    shares[[*gone, h]].sum(0) → (shares.sum(0) - shares[[*gone, h]].sum(0))
   You keep what remains small. It should stay near the full output, so measure their difference.
-signs_cancel    return _greedy(shares, lambda s, gone: s[gone].sum().abs())
+signs_cancel    .sum(0).square().sum() → .sum().abs()
   You added up the differences without squaring them, so that positive and negative ones cancel.
 places_of_heads    return torch.tensor(removal_order(shares)).argsort().tolist()
   You returned for each head at which place it goes. Return the heads themselves, in the order of their removal.
 """)
-
-
-def _greedy(shares, cost):
-    """Heads in the order of the least cost(shares, gone with the candidate)."""
-    gone, left = [], list(range(len(shares)))
-    while left:
-        gone.append(min(left, key=lambda h: float(cost(shares, [*gone, h]))))
-        left.remove(gone[-1])
-    return gone
 
 
 QUIZ = questions("""

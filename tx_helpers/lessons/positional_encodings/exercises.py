@@ -8,18 +8,6 @@ from tx_helpers.exercises.exercise import Exercise, random_tensors
 from tx_helpers.exercises.quizzes import questions
 from tx_helpers.nn.positions import sinusoidal
 
-
-def _angles(T, D, base=10000.0, power=lambda i, D: 2 * i / D):
-    """position · frequency, (T, D/2 rounded up)."""
-    i = torch.arange((D + 1) // 2, dtype=torch.float64)
-    return torch.arange(T, dtype=torch.float64)[:, None] / base ** power(i, D)
-
-
-def _interleaved(even, odd, D):
-    """Columns 0, 2, 4 … from `even`, columns 1, 3, 5 … from `odd`; (T, D)."""
-    return torch.stack([even, odd], dim=-1).flatten(-2)[:, :D]
-
-
 # --- the table of sinusoids ------------------------------------------------------------------------------------------
 
 table = Exercise(
@@ -52,108 +40,41 @@ def sinusoid_table(T, D):
     return result
 
 
-@table.mistake("Your exponent is i/D, half of 2i/D: the wavelengths grow too slowly. torch.arange(0, D, 2) is 2i.")
-def exponent_halved(T, D):
-    angles = _angles(T, D, power=lambda i, D: i / D)
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake(
-    "Your exponent is doubled: torch.arange(0, D, 2) is 2i already, and you took twice that. The "
-    "wavelengths grow too fast."
-)
-def exponent_doubled(T, D):
-    angles = _angles(T, D, power=lambda i, D: 4 * i / D)
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake("Sine and cosine are swapped: the even columns 0, 2, 4 … hold the sine, so position 0 begins with 0.")
-def sine_and_cosine_swapped(T, D):
-    angles = _angles(T, D)
-    return _interleaved(angles.cos(), angles.sin(), D).float()
-
-
-@table.mistake(
-    "Your table has all sines on the left and all cosines on the right. In the formula they alternate, column by "
-    "column."
-)
-def in_halves(T, D):
-    angles = _angles(T, D)
-    return torch.cat([angles.sin(), angles[:, : D // 2].cos()], dim=1).float()
-
-
-@table.mistake(
-    "Each of your columns has its own wavelength. A sine and the cosine beside it share one (2i for both), so that "
-    "the two are a point on a circle."
-)
-def frequency_for_each_column(T, D):
-    j = torch.arange(D, dtype=torch.float64)
-    angles = torch.arange(T)[:, None] / 10000 ** (j / D)
-    return torch.where(j % 2 == 0, angles.sin(), angles.cos()).float()
-
-
-@table.mistake(
-    "Your exponent holds the column where the formula has the pair: in 2i/D, i counts pairs, so 2i is 0, 2, 4 …"
-)
-def column_for_pair(T, D):
-    j = torch.arange(D, dtype=torch.float64)
-    angles = torch.arange(T)[:, None] / 10000 ** (2 * j / D)
-    return torch.where(j % 2 == 0, angles.sin(), angles.cos()).float()
-
-
-@table.mistake("Your positions begin at 1. The first row, position 0, is 0, 1, 0, 1 …: sin 0 and cos 0.")
-def positions_from_one(T, D):
-    angles = _angles(T + 1, D)[1:]
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake(
-    "You multiply by 10000^(2i/D) where the formula divides: the later columns oscillate faster and faster, not slower."
-)
-def frequencies_upside_down(T, D):
-    angles = _angles(T, D, power=lambda i, D: -2 * i / D)
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake("You multiplied by 10000^(2i/D), but the clocks must get slower from pair to pair. Divide by it.")
-def multiplied_in_single_precision(T, D):
-    angles = torch.arange(T)[:, None] * 10000 ** (torch.arange(0, D, 2) / D)  # sines of angles so large are rounded
-    return _interleaved(angles.sin(), angles.cos(), D)
-
-
-@table.mistake("All your columns hold sines. The odd columns 1, 3, 5 … hold the cosine of the same angle.")
-def sines_alone(T, D):
-    angles = _angles(T, D)
-    return _interleaved(angles.sin(), angles.sin(), D).float()
-
-
-@table.mistake("Your base is 1,000: the slow clocks run too fast. The base is 10,000.")
-def base_of_a_thousand(T, D):
-    angles = _angles(T, D, base=1000.0)
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake("You took your angles for degrees. They are in radians already, as torch.sin expects them.")
-def angles_in_degrees(T, D):
-    angles = _angles(T, D).deg2rad()
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake("Your exponent is 2i/(D − 2), so the last pair already has the full base. Divide by D, not by D − 2.")
-def divided_by_two_less(T, D):
-    angles = _angles(T, D, power=lambda i, D: 2 * i / max(D - 2, 1))
-    return _interleaved(angles.sin(), angles.cos(), D).float()
-
-
-@table.mistake(
-    "For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Your table is right "
-    "for even D."
-)
-def last_column_left_out(T, D):
-    result = sinusoid_table(T, D)
-    if D % 2:
-        result[:, -1] = 0
-    return result
+table.slips("""
+exponent_halved    torch.arange(0, D, 2) → torch.arange((D + 1) // 2)
+  Your exponent is i/D, half of 2i/D: the wavelengths grow too slowly. torch.arange(0, D, 2) is 2i.
+exponent_doubled    torch.arange(0, D, 2) → 2 * torch.arange(0, D, 2)
+  Your exponent is doubled: torch.arange(0, D, 2) is 2i already, and you took twice that. The wavelengths grow too fast.
+sine_and_cosine_swapped    angles.sin() → angles.cos() ; .cos() → .sin()
+  Sine and cosine are swapped: the even columns 0, 2, 4 … hold the sine, so position 0 begins with 0.
+in_halves    result[:, 0::2] → result[:, : (D + 1) // 2] ; result[:, 1::2] → result[:, (D + 1) // 2 :]
+  Your table has all sines on the left and all cosines on the right. In the formula they alternate, column by column.
+frequency_for_each_column    torch.arange(0, D, 2) / D → torch.arange(D) / D ; angles.sin() → angles[:, 0::2].sin() ;
+      angles[:, : D // 2].cos() → angles[:, 1::2].cos()
+  Each of your columns has its own wavelength. A sine and the cosine beside it share one (2i for both), so that the two
+  are a point on a circle.
+column_for_pair    torch.arange(0, D, 2) / D → 2 * torch.arange(D) / D ; angles.sin() → angles[:, 0::2].sin() ;
+      angles[:, : D // 2].cos() → angles[:, 1::2].cos()
+  Your exponent holds the column where the formula has the pair: in 2i/D, i counts pairs, so 2i is 0, 2, 4 …
+positions_from_one    torch.arange(T) → torch.arange(1, T + 1)
+  Your positions begin at 1. The first row, position 0, is 0, 1, 0, 1 …: sin 0 and cos 0.
+frequencies_upside_down    torch.arange(T)[:, None] / → torch.arange(T).double()[:, None] * ; torch.arange(0, D, 2) / →
+      torch.arange(0, D, 2).double() /
+  You multiply by 10000^(2i/D) where the formula divides: the later columns oscillate faster and faster, not slower.
+multiplied_in_single_precision    [:, None] / → [:, None] *
+  You multiplied by 10000^(2i/D), but the clocks must get slower from pair to pair. Divide by it.
+sines_alone    .cos() → .sin()
+  All your columns hold sines. The odd columns 1, 3, 5 … hold the cosine of the same angle.
+base_of_a_thousand    10000 → 1000
+  Your base is 1,000: the slow clocks run too fast. The base is 10,000.
+angles_in_degrees    torch.arange(T) → torch.arange(T).deg2rad()
+  You took your angles for degrees. They are in radians already, as torch.sin expects them.
+divided_by_two_less    / D) → / max(D - 2, 1))
+  Your exponent is 2i/(D − 2), so the last pair already has the full base. Divide by D, not by D − 2.
+last_column_left_out    return result → result[:, D // 2 * 2 :] = 0 ⏎ return result
+  For an odd D your last column is empty: there are (D + 1) // 2 sines, one more than cosines. Your table is right for
+  even D.
+""")
 
 
 # --- token and place ------------------------------------------------------------------------------------------------
@@ -294,58 +215,22 @@ turned_back    return shift_matrix(k, D).T
   matrix turns it the other way.
 cosines_alone    return torch.diag(shift_matrix(k, D).diagonal())
   Only the diagonal is filled: without the sines beside it a pair shrinks in place of turning.
+neighbours_paired    return torch.cat([torch.cat([C, S], dim=1), torch.cat([-S, C], dim=1)]) →
+      order = torch.arange(D).view(2, -1).T.flatten() ⏎
+      return torch.cat([torch.cat([C, S], dim=1), torch.cat([-S, C], dim=1)])[order][:, order]
+  You paired neighbours, a block of 2 × 2 for each pair. In this layout the cosine of pair i stands D/2 places after its
+  sine, not beside it.
+one_frequency_for_all    torch.arange(0, D, 2) → torch.zeros(D // 2)
+  All your pairs turn by the same angle k. Each pair has its own frequency ω_i, lower from pair to pair.
+both_sines_alike    [-S, C] → [S, C]
+  Both sines of a pair have the same sign: that is not a rotation, and the lengths of the pairs change.
+frequencies_halved    torch.arange(0, D, 2) → torch.arange(D // 2)
+  Your exponent is half of the right one: ω_i = 10000^(−2i/D), with i counting the pairs.
+sines_on_the_diagonal    C, S = → S, C =
+  Sine and cosine are exchanged: at k = 0 your matrix is not the identity. The cosines belong on the diagonal.
+frequencies_doubled    torch.arange(0, D, 2) → 2 * torch.arange(0, D, 2)
+  The exponent of your frequencies is doubled: pair i turns with 10000^(−2i/D), and i counts pairs.
 """)
-
-
-def _blocks(C, S, T):
-    """C, S above T, C."""
-    return torch.cat([torch.cat([C, S], dim=1), torch.cat([T, C], dim=1)])
-
-
-def _turns(k, D, power=lambda i, D: 2 * i / D):
-    angles = k * 10000.0 ** -power(torch.arange(D // 2), D)
-    return torch.diag(angles.cos()), torch.diag(angles.sin())
-
-
-@shift.mistake(
-    "You paired neighbours, a block of 2 × 2 for each pair. In this layout the cosine of pair i stands D/2 places "
-    "after its sine, not beside it."
-)
-def neighbours_paired(k, D):
-    C, S = (part.diagonal() for part in _turns(k, D))
-    return torch.block_diag(*(torch.stack([c, s, -s, c]).view(2, 2) for c, s in zip(C, S, strict=True)))
-
-
-@shift.mistake("All your pairs turn by the same angle k. Each pair has its own frequency ω_i, lower from pair to pair.")
-def one_frequency_for_all(k, D):
-    C, S = _turns(k, D, power=lambda i, D: 0.0 * i)
-    return _blocks(C, S, -S)
-
-
-@shift.mistake("Both sines of a pair have the same sign: that is not a rotation, and the lengths of the pairs change.")
-def both_sines_alike(k, D):
-    C, S = _turns(k, D)
-    return _blocks(C, S, S)
-
-
-@shift.mistake("Your exponent is half of the right one: ω_i = 10000^(−2i/D), with i counting the pairs.")
-def frequencies_halved(k, D):
-    C, S = _turns(k, D, power=lambda i, D: i / D)
-    return _blocks(C, S, -S)
-
-
-@shift.mistake(
-    "Sine and cosine are exchanged: at k = 0 your matrix is not the identity. The cosines belong on the diagonal."
-)
-def sines_on_the_diagonal(k, D):
-    C, S = _turns(k, D)
-    return _blocks(S, C, -C)
-
-
-@shift.mistake("The exponent of your frequencies is doubled: pair i turns with 10000^(−2i/D), and i counts pairs.")
-def frequencies_doubled(k, D):
-    C, S = _turns(k, D, power=lambda i, D: 4 * i / D)
-    return _blocks(C, S, -S)
 
 
 # --- where it rises again --------------------------------------------------------------------------------------------
@@ -378,30 +263,20 @@ def first_rise(D):
 rise.slips("""
 one_too_near    return first_rise(D) - 1
   You return the distance from which it rises. Asked is the one after it, the first that gives more.
-exponent_doubled    return _first(lambda i, D: 4 * i / D, D)
+exponent_doubled    -2 * i → -4 * i
   Your exponent is doubled, 4i/D: the wavelengths grow too fast, and the first rise comes too early.
-exponent_halved    return _first(lambda i, D: i / D, D)
+exponent_halved    -2 * i → -i
   Your exponent is i/D, half of 2i/D: too many clocks are fast.
-pairs_from_one    return _first(lambda i, D: 2 * (i + 1) / D, D)
+pairs_from_one    -2 * i → -2 * (i + 1)
   You counted the pairs from 1. Pair 0, the fastest, is missing, and it is the one that rises first.
-fastest_pair_alone    return _first(lambda i, D: 1e9 * i, D)
+fastest_pair_alone    range(D // 2) → range(1)
   You looked at the fastest pair alone: cos k rises from 3 to 4. The others still fall there, and all of them are added
   up.
-sines_alone    return _first(_usual, D, wave=lambda angle: -angle.sin())
+sines_alone    math.cos(k → -math.sin(k
   You added sines. The dot product of two positions is a sum of cosines of the distance.
-half_of_it    return _first(_usual, D, found=lambda products: products < D / 4)
+half_of_it    products[k] > products[k - 1] → products[k - 1] < D / 4
   You return where the dot product has fallen below half its start. It has risen before that.
 """)
-
-
-def _first(exponents, D, wave=torch.cos, found=lambda products: products.diff() > 0):
-    """The first distance with something `found` among the sums of waves."""
-    frequencies = 10000.0 ** -exponents(torch.arange(D // 2, dtype=torch.float64), D)
-    return 1 + int(found(wave(torch.arange(400.0)[:, None] * frequencies).sum(1)).nonzero()[0])
-
-
-def _usual(i, D):
-    return 2 * i / D
 
 
 # --- a sentence read back from its sums ------------------------------------------------------------------------------
@@ -446,7 +321,7 @@ def nearest_pair(x, E, P):
 
 
 pair.slips("""
-largest_product    return _pairs(torch.einsum("nd,vtd->nvt", x, E[:, None] + P), P)
+largest_product    (x[:, None, None] - sums).square() → -(x[:, None, None] * sums)
   You took the largest dot product. A long sum wins it against a near one: compare distances.
 each_alone    return torch.stack([_nearest(x, E), _nearest(x, P)], dim=1)
   You looked for the nearest word and the nearest position, each alone. The other half of the sum then counts as noise,
@@ -456,19 +331,13 @@ word_first    return torch.stack([_nearest(x, E), _nearest(x - E[_nearest(x, E)]
   more. Compare with the sums of both.
 columns_swapped    return nearest_pair(x, E, P).flip(1)
   Your columns are swapped: the word comes first, then the position.
-split_by_words    return _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1).neg(), E)
+split_by_words    best // len(P), best % len(P) → best // len(E), best % len(E)
   You divided the flat index by V. The positions are the last axis, so each word has T entries: divide by T.
-furthest    return _pairs((x[:, None, None] - (E[:, None] + P)).square().sum(-1), P)
+furthest    argmin → argmax
   You took the sum that is furthest away: argmax of a distance. The nearest has the smallest one.
-differences_not_squared    return _pairs((E[:, None] + P - x[:, None, None]).sum(-1).neg(), P)
+differences_not_squared    (x[:, None, None] - sums).square() → (sums - x[:, None, None])
   You added up the differences without squaring them, so positive and negative ones cancel.
 """)
-
-
-def _pairs(score, P):
-    """Word and position of the largest score (R, V, T)."""
-    best = score.flatten(1).argmax(1)
-    return torch.stack([best // len(P), best % len(P)], dim=1)
 
 
 def _nearest(x, rows):
@@ -507,35 +376,28 @@ def sentence_back(pairs):
 
 
 back.slips("""
-gaps_closed    return _filled(pairs, pairs[pairs[:, 1].argsort(), 0])
+gaps_closed    result[places - start] = words → result[: len(words)] = words[places.argsort()]
   You closed the gaps: a lost word must leave −1 in its own place, so that the others keep their distance.
 no_gaps_at_all    return pairs[pairs[:, 1].argsort(), 0]
   You left out the lost words. Each of them has a place of its own in the answer, with −1 in it.
 first_column_as_it_is    return pairs[:, 0]
   You returned the words as the rows came. The second column says each one's place; what is lost is −1.
-from_position_0    return torch.cat([torch.full((int(pairs[:, 1].min()),), -1), sentence_back(pairs)])
+from_position_0    start = places.min() → start = 0
   Your answer begins at position 0. It begins at the smallest position that is there.
 too_long_at_the_end    return torch.cat([sentence_back(pairs), torch.full((int(pairs[:, 1].min()),), -1)])
   Your answer is as long as if it began at 0. From the smallest place to the largest it is max − min + 1.
-as_they_came    return _filled(pairs, pairs[:, 0])
+as_they_came    result[places - start] = words → result[: len(words)] = words
   Your words stand in the order in which the rows came. Their positions, the second column, say where to.
-argsort_for_places    return _filled(pairs, pairs[:, 0], pairs[:, 1].argsort())
+argsort_for_places    result[places - start] → result[places.argsort()]
   You used argsort as the places of the words. It says which row comes first, second, third, which is the inverse; and
   it knows no gaps. Place by the positions themselves.
-zeros_in_the_gaps    return sentence_back(pairs).clamp(min=0)
+zeros_in_the_gaps    -1) → 0)
   You wrote 0 into the gaps, but 0 is the id of a word. A lost word is −1.
-positions_for_words    return sentence_back(pairs[:, [1, 1]])
+positions_for_words    = words → = places
   You wrote the positions, not the words. The first column holds the words.
 back_to_front    return sentence_back(pairs).flip(0)
   Your sentence is back to front: the smallest position comes first.
 """)
-
-
-def _filled(pairs, words, order=None):
-    """−1 everywhere, and these words in the first places, or in the places of `order`."""
-    result = torch.full_like(sentence_back(pairs), -1)
-    result[torch.arange(len(words)) if order is None else order] = words
-    return result
 
 
 QUIZ = questions("""

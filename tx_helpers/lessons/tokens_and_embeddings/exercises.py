@@ -56,17 +56,17 @@ def count_pairs(spelled):
 
 
 counting.slips("""
-words_counted_once    return count_pairs(dict.fromkeys(spelled, 1))
+words_counted_once    += times → += 1
   You counted each word of the list once. Add `times`, since the word occurs that often in the text.
-once_in_each_word    return _counted(spelled, lambda word: set(itertools.pairwise(word)))
+once_in_each_word    itertools.pairwise(word) → set(itertools.pairwise(word))
   You counted a pair once in a word that contains it twice. In “aaa” the pair a a occurs two times.
-order_forgotten    return _counted(spelled, lambda word: [tuple(sorted(p)) for p in itertools.pairwise(word)])
+order_forgotten    counts[pair] → counts[tuple(sorted(pair))]
   You counted (a, b) and (b, a) as one pair. The left piece and the right piece are different places.
-last_pair_missed    return _counted(spelled, lambda word: itertools.pairwise(word[:-1]))
+last_pair_missed    pairwise(word) → pairwise(word[:-1])
   Your loop ends one pair too early: the last two pieces of a word are neighbours, too.
-letters_compared    return _counted(spelled, lambda word: itertools.pairwise("".join(word)))
+letters_compared    pairwise(word) → pairwise("".join(word))
   You counted pairs of letters. After the first merge a piece can be longer than a letter: pair the pieces.
-joined_keys    return _counted(spelled, lambda word: map("".join, itertools.pairwise(word)))
+joined_keys    counts[pair] → counts["".join(pair)]
   Your keys are joined texts. Keep the two pieces apart in a tuple: “e”+“in” and “ei”+“n” are different.
 across_words    return count_pairs(spelled) + Counter((a[-1], b[0]) for a, b in itertools.pairwise(spelled))
   You also counted pairs across two words. No token may hold the end of one word and the start of the next.
@@ -79,19 +79,11 @@ text_in_one_row    return Counter(itertools.pairwise([piece for word, times in s
   Count inside each word.
 each_pair_once    return dict.fromkeys(count_pairs(spelled), 1)
   Every pair has the count 1: you only noted that it occurs. Add `times` for each place where it stands.
-over_the_end    return _counted(spelled, lambda word: [word[i : i + 2] for i in range(len(word))])
+over_the_end    itertools.pairwise(word) → [word[i : i + 2] for i in range(len(word))]
   Your window word[i : i + 2] runs over the end: the last one holds a single piece. Stop at len(word) − 1.
-last_word_left    return {pair: times for word, times in spelled.items() for pair in itertools.pairwise(word)}
+last_word_left    += times → = times
   You set the count in place of adding to it: of a pair in several words only the last word is left.
 """)
-
-
-def _counted(spelled, pairs_of):
-    counts = Counter()
-    for word, times in spelled.items():
-        for pair in pairs_of(word):
-            counts[pair] += times
-    return counts
 
 
 # --- filling the vocabulary (in the text) ----------------------------------------------------------------------------
@@ -137,10 +129,6 @@ learning = Exercise(
 )
 
 
-def _first_of(counts, pieces, key=lambda often, left, right: (-often, left, right)):
-    return min(counts, key=lambda pair: key(counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
-
-
 @learning.solution
 def learn(spelled, letters, size, count_pairs, join):
     """All pieces (a list) and the merges (a list of pairs) when there are `size` pieces, or no pair is left."""
@@ -154,77 +142,39 @@ def learn(spelled, letters, size, count_pairs, join):
 
 
 learning.slips("""
-ties_as_they_come    = lambda *given: _learned(*given, choose=lambda counts, pieces: max(counts, key=counts.get))
+ties_as_they_come    , pieces.index(pair[0]), pieces.index(pair[1])) → ,)
   Pairs that occur equally often: you took the one that was counted first. The order of the pieces decides, so that
   everybody gets the same vocabulary.
-ties_by_the_alphabet    = lambda *given: _learned(*given,
-      choose=lambda c, pieces: min(c, key=lambda pair: (-c[pair], pair)))
+ties_by_the_alphabet    pieces.index(pair[0]), pieces.index(pair[1]) → pair
   Pairs that occur equally often: you took the first in the alphabet. What counts is the place of a piece in the list of
   pieces, where new ones stand at the end.
-ties_by_the_right_piece    = lambda *given: _learned(*given,
-      choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, b, a)))
+ties_by_the_right_piece    pieces.index(pair[0]), pieces.index(pair[1]) → pieces.index(pair[1]), pieces.index(pair[0])
   Pairs that occur equally often: you compared the right pieces first. The left piece comes first.
-ties_by_the_left_piece_alone    = lambda *given: _learned(*given,
-      choose=lambda c, pieces: max(c, key=lambda p: (c[p], -pieces.index(p[0]))))
+ties_by_the_left_piece_alone    , pieces.index(pair[1]) →
   With the same left piece, the right one decides. You took the pair that was counted first.
-last_of_ties    = lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda n, a, b: (-n, -a, -b)))
+last_of_ties    pieces.index(pair[0]), pieces.index(pair[1]) → -pieces.index(pair[0]), -pieces.index(pair[1])
   Pairs that occur equally often: you took the one whose pieces stand latest in the list, not earliest.
-last_counted_of_ties    = lambda *given: _learned(*given, choose=lambda counts, pieces: max(reversed(list(counts)),
-      key=counts.get))
+last_counted_of_ties    min(counts, key → min(reversed(list(counts)), key ;
+      , pieces.index(pair[0]), pieces.index(pair[1])) → ,)
   Pairs that occur equally often: you took the one counted last. The places in the list decide.
-rarest_first    = lambda *given: _learned(*given, choose=lambda *at: _first_of(*at, key=lambda *order: order))
+rarest_first    -counts[pair] → counts[pair]
   You joined the rarest pair: the key of `min` needs minus the count, or use `max`.
-one_too_many    = lambda *given: _learned(*given, more=1)
+one_too_many    < size → <= size
   You have one piece too many: stop as soon as there are `size` pieces, letters among them.
-one_too_few    = lambda *given: _learned(*given, more=-1)
+one_too_few    < size → < size - 1
   You stop one piece too early: the vocabulary has `size` pieces in the end, letters among them.
-letters_not_counted    = lambda *given: _learned(*given, turns=given[2])
+letters_not_counted    len(pieces) < size → len(merges) < size
   You made `size` merges. The letters are pieces, too: there are `size` pieces in all.
+counted_only_once    merges = list(letters), [] → merges = list(letters), [] ⏎ counts = count_pairs(spelled) ;
+      and (counts := count_pairs(spelled)) → and counts ; merges.append(best) → merges.append(best) ⏎ del counts[best]
+  You counted only once, before the loop. After each merge there are new neighbours: count again.
+words_never_joined    spelled = {join(word, best): times for word, times in spelled.items()} →
+  You never joined the pair in the words, so the same pair wins again: assign the joined words.
+new_piece_in_front    pieces.append( → pieces.insert(0,
+  You put the new piece in front of the others. It goes to the end: ids never change.
+letters_left_out    return pieces → return pieces[len(letters) :]
+  You returned the new pieces without the letters. The vocabulary has both, the letters first.
 """)
-
-
-def _learned(spelled, letters, size, count_pairs, join, choose=_first_of, more=0, turns=None):
-    """The solution with another choice of the pair, or another end."""
-    pieces, merges = list(letters), []
-    while (len(merges) < turns if turns is not None else len(pieces) < size + more) and (c := count_pairs(spelled)):
-        best = choose(c, pieces)
-        merges.append(best)
-        pieces.append("".join(best))
-        spelled = {join(word, best): times for word, times in spelled.items()}
-    return pieces, merges
-
-
-@learning.mistake("You counted only once, before the loop. After each merge there are new neighbours: count again.")
-def counted_only_once(spelled, letters, size, count_pairs, join):
-    pieces, counts = list(letters), count_pairs(spelled)
-    ranked = sorted(counts, key=lambda pair: (-counts[pair], pieces.index(pair[0]), pieces.index(pair[1])))
-    merges = ranked[: size - len(pieces)]
-    return pieces + ["".join(pair) for pair in merges], merges
-
-
-@learning.mistake("You never joined the pair in the words, so the same pair wins again: assign the joined words.")
-def words_never_joined(spelled, letters, size, count_pairs, join):
-    pieces, merges = list(letters), []
-    while len(pieces) < size:
-        merges.append(_first_of(count_pairs(spelled), pieces))
-        pieces.append("".join(merges[-1]))
-    return pieces, merges
-
-
-@learning.mistake("You put the new piece in front of the others. It goes to the end: ids never change.")
-def new_piece_in_front(spelled, letters, size, count_pairs, join):
-    pieces, merges = list(letters), []
-    while len(pieces) < size and (counts := count_pairs(spelled)):
-        merges.append(_first_of(counts, pieces))
-        pieces.insert(0, "".join(merges[-1]))
-        spelled = {join(word, merges[-1]): times for word, times in spelled.items()}
-    return pieces, merges
-
-
-@learning.mistake("You returned the new pieces without the letters. The vocabulary has both, the letters first.")
-def letters_left_out(spelled, letters, size, count_pairs, join):
-    pieces, merges = learn(spelled, letters, size, count_pairs, join)
-    return pieces[len(letters) :], merges
 
 
 # --- encoding a word (in the text) -----------------------------------------------------------------------------------
@@ -276,10 +226,12 @@ boundaries_lost    = _by_text
   You replaced inside a text: then a pair also fits the end of a longer piece. Compare whole pieces.
 either_order    return encode(word, [p for pair in merges for p in (pair, pair[::-1])])
   You also joined right before left. The merge (t, a) joins t and a in “ta”, but not in “at”.
-first_merge_only    return encode(word, merges[:1])
+first_merge_only    in merges: → in merges[:1]:
   Only the first merge was applied: perhaps your `return` stands inside the loop.
 letters_left    return word
   Your result is still the letters: assign what the merge returns to `word`.
+first_place_only    = 2 if word[i : i + 2] == pair → = 2 if word[i : i + 2] == pair and "".join(pair) not in pieces
+  You merged a pair at its first place only. A merge joins it everywhere in the word.
 """)
 
 
@@ -299,15 +251,6 @@ def _by_text(word, merges):
     for pair in merges:
         text = text.replace(" ".join(pair), "".join(pair))
     return tuple(text.split(" "))
-
-
-@encoding.mistake("You merged a pair at its first place only. A merge joins it everywhere in the word.")
-def first_place_only(word, merges):
-    for pair in merges:
-        i = next((i for i in range(len(word) - 1) if word[i : i + 2] == pair), None)
-        if i is not None:
-            word = (*word[:i], "".join(pair), *word[i + 2 :])
-    return word
 
 
 # --- a merge ---------------------------------------------------------------------------------------------------------
@@ -357,33 +300,19 @@ letters_searched    return sum(times * "".join(word).count("".join(pair)) for wo
   You searched the letters. (e, in) is not in (ei, n): compare piece by piece.
 spaced_text_searched    return sum(times * " ".join(word).count(" ".join(pair)) for word, times in words.items())
   You searched a text with spaces, where “he in” contains “e in”. Compare whole pieces.
-words_counted_once    return sum(_joins(word, pair) for word in words)
+words_counted_once    += times if → += 1 if
   You counted each different word once. A word saves its tokens every time it occurs.
-once_in_each_word    return sum(times * min(1, _joins(word, pair)) for word, times in words.items())
+once_in_each_word    return sum(times * min(1, tokens_saved({word: 1}, pair)) for word, times in words.items())
   You counted one merge for each word that contains the pair; it may contain the pair several times.
-two_for_each_join    return 2 * tokens_saved(words, pair)
+two_for_each_join    += times → += 2 * times
   You counted two tokens for each merge. Two become one, so one is saved.
 tokens_left    return sum(times * len(word) for word, times in words.items()) - tokens_saved(words, pair)
   This is how many tokens are left, not how many are saved.
-last_pair_missed    return sum(times * _joins(word[:-1], pair) for word, times in words.items())
+last_pair_missed    word[i : i + 2] == → word[:-1][i : i + 2] ==
   Your loop ends too early: the last two pieces of a word can be a pair, too.
+either_order    == pair → in (pair, pair[::-1])
+  You also merged the pair in the other order, right before left: the order matters.
 """)
-
-
-def _joins(word, pair):
-    return tokens_saved({word: 1}, pair)
-
-
-@saved.mistake("You also merged the pair in the other order, right before left: the order matters.")
-def either_order(words, pair):
-    total = 0
-    for word, times in words.items():
-        i = 0
-        while i < len(word):
-            hit = word[i : i + 2] in (pair, pair[::-1])
-            total += times * hit
-            i += 1 + hit
-    return total
 
 
 # --- pieces back to words --------------------------------------------------------------------------------------------
@@ -432,30 +361,12 @@ last_word_lost    return words_from_pieces(pieces)[:-1] if len(pieces) > 1 else 
   Your last word is missing: append the word that is being built when the loop ends.
 first_mark_left_in    return " ".join(pieces).replace(" ##", "").split(" ")
   A ## in front of the first piece is still in your first word. That piece begins a word, with or without the mark.
+marks_left_in    replace(" ##", "").removeprefix("##") → replace(" ##", "##")
+  The ## is still in your words: it is a mark of the tokenizer and not part of the text.
+joined_to_the_next    return "".join(piece.removeprefix("##") + " " * (not piece.startswith("##")) for piece in
+      pieces).strip(" ").split(" ")
+  You read ## as “continues after this piece”. It says that the piece continues the word before it.
 """)
-
-
-@back.mistake("The ## is still in your words: it is a mark of the tokenizer and not part of the text.")
-def marks_left_in(pieces):
-    words = []
-    for piece in pieces:
-        if words and piece.startswith("##"):
-            words[-1] += piece
-        else:
-            words.append(piece)
-    return words
-
-
-@back.mistake("You read ## as “continues after this piece”. It says that the piece continues the word before it.")
-def joined_to_the_next(pieces):
-    words, open_word = [], False
-    for piece in pieces:
-        if open_word:
-            words[-1] += piece.removeprefix("##")
-        else:
-            words.append(piece.removeprefix("##"))
-        open_word = piece.startswith("##")
-    return words
 
 
 # --- the fewest pieces -----------------------------------------------------------------------------------------------
@@ -511,6 +422,8 @@ cuts_counted    return max(0, fewest_pieces(word, vocabulary) - 1)
   You counted the cuts between the pieces: there is one piece more than there are cuts.
 unknown_as_one    return fewest_pieces(word, vocabulary) or 1
   Where the word cannot be cut you returned 1, as if it were one <unk>. Return 0.
+marks_forgotten    "##" * (start > 0) + word[start:end] in vocabulary → word[start:end] in vocabulary
+  You looked for later pieces without their ##: “ei” inside a word is not the piece “ei” at its start.
 """)
 
 
@@ -524,12 +437,6 @@ def _cut(word, vocabulary, *, ends=lambda start, stop: range(stop, start, -1)):
             return 0
         count, start = count + 1, end
     return count
-
-
-@fewest.mistake("You looked for later pieces without their ##: “ei” inside a word is not the piece “ei” at its start.")
-def marks_forgotten(word, vocabulary):
-    begins = {piece for piece in vocabulary if not piece.startswith("##")}
-    return fewest_pieces(word, begins | {"##" + piece for piece in begins})
 
 
 # --- a lookup is a product -------------------------------------------------------------------------------------------
@@ -570,32 +477,16 @@ counted    return embedding_gradient(ids, torch.ones_like(G), V)
   You counted the words in place of adding their gradients: each row says how often its word occurs.
 downhill    return -embedding_gradient(ids, G, V)
   Your sign is wrong: this is the direction of a descent step, not the gradient.
+assigned    return torch.zeros(V, G.shape[1]).index_add(0, ids, G) → result = torch.zeros(V, G.shape[1]) ⏎
+      result[ids] = G ⏎ return result
+  You assigned with E[ids] = G or E[ids] += G: both write one row for each id, so of a word that occurs twice only the
+  last gradient is left. They have to be added.
+first_one_alone    return torch.zeros(V, G.shape[1]).index_add(0, ids, G) → result = torch.zeros(V, G.shape[1]) ⏎
+      result[ids.flip(0)] = G.flip(0) ⏎ return result
+  For a word that occurs several times you used only the first gradient; all of them have to be added.
+averaged    return embedding_gradient(ids, G, V) / torch.bincount(ids, minlength=V).clamp(min=1)[:, None]
+  You took the mean over a word's occurrences. All of them read the same row, so its gradient is the sum.
 """)
-
-
-@rows.mistake(
-    "You assigned with E[ids] = G or E[ids] += G: both write one row for each id, so of a word that occurs twice only "
-    "the last gradient is left. They have to be added."
-)
-def assigned(ids, G, V):
-    result = torch.zeros(V, G.shape[1])
-    for t, i in enumerate(ids.tolist()):
-        result[i] = G[t]
-    return result
-
-
-@rows.mistake("For a word that occurs several times you used only the first gradient; all of them have to be added.")
-def first_one_alone(ids, G, V):
-    result = torch.zeros(V, G.shape[1])
-    for t, i in reversed(list(enumerate(ids.tolist()))):
-        result[i] = G[t]
-    return result
-
-
-@rows.mistake("You took the mean over a word's occurrences. All of them read the same row, so its gradient is the sum.")
-def averaged(ids, G, V):
-    counts = torch.bincount(ids, minlength=V).clamp(min=1)
-    return embedding_gradient(ids, G, V) / counts[:, None]
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
@@ -631,61 +522,30 @@ def nearest_words(E, k):
 
 
 near.slips("""
-first_neighbour_dropped    return _ranked(torch.cosine_similarity(E[:, None], E, dim=-1), k + 1)[:, 1:]
+first_neighbour_dropped    topk(k).indices → topk(k + 1).indices[:, 1:]
   You left out the word itself twice, by −∞ and by dropping the first column: the nearest one is missing.
-by_dot_product    return _ranked(E @ E.T, k)
+by_dot_product    E / E.norm(dim=-1, keepdim=True) → E
   You took dot products: long vectors win, whatever their direction. A cosine divides by both lengths.
-by_distance    return _ranked(-(E[:, None] - E).norm(dim=-1), k)
+by_distance    (unit @ unit.T) → (-torch.cdist(E, E))
   You took the nearest by distance: a longer vector in the same direction is far away by that measure.
-zero_for_itself    return torch.cosine_similarity(E[:, None], E, dim=-1).fill_diagonal_(0).topk(k).indices
+zero_for_itself    -float("inf") → 0
   You put 0 where a word meets itself. A cosine can be below 0, and then the word is still in its own list: put −∞.
+itself_included    .fill_diagonal_(-float("inf")) →
+  Each word is in its own list, as its own nearest neighbour with the cosine 1.
+first_column_dropped    .fill_diagonal_(-float("inf")) → ; topk(k).indices →
+      argsort(descending=True, stable=True)[:, 1 : k + 1]
+  You dropped the first column, as if a word always came first in its own list. Another word in the same direction also
+  has the cosine 1, and may come before it.
+first_of_more_dropped    .fill_diagonal_(-float("inf")) → ; topk(k).indices → topk(k + 1).indices[:, 1:]
+  You took k + 1 words and dropped the first, not the word itself. That is wrong where two words have the same
+  direction: both have the cosine 1, and either may come first. Put −∞ where a word meets itself.
+furthest_first    (unit @ unit.T) → (-unit @ unit.T)
+  Your lists hold the furthest words: the smallest cosines in place of the largest.
+sign_dropped    (unit @ unit.T) → (unit @ unit.T).abs()
+  You took the absolute value of the cosine: opposite directions then count as near.
+columns_normalised    dim=-1 → dim=0
+  You normalised the columns of E. The words' vectors are its rows.
 """)
-
-
-def _ranked(scores, k):
-    return scores.clone().fill_diagonal_(-float("inf")).topk(k).indices
-
-
-@near.mistake("Each word is in its own list, as its own nearest neighbour with the cosine 1.")
-def itself_included(E, k):
-    unit = E / E.norm(dim=-1, keepdim=True)
-    return (unit @ unit.T).topk(k).indices
-
-
-@near.mistake(
-    "You dropped the first column, as if a word always came first in its own list. Another word in the same direction "
-    "also has the cosine 1, and may come before it."
-)
-def first_column_dropped(E, k):
-    unit = E / E.norm(dim=-1, keepdim=True)
-    return (unit @ unit.T).argsort(descending=True, stable=True)[:, 1 : k + 1]
-
-
-@near.mistake(
-    "You took k + 1 words and dropped the first, not the word itself. That is wrong where two words have the same "
-    "direction: both have the cosine 1, and either may come first. Put −∞ where a word meets itself."
-)
-def first_of_more_dropped(E, k):
-    unit = E / E.norm(dim=-1, keepdim=True)
-    return (unit @ unit.T).topk(k + 1).indices[:, 1:]
-
-
-@near.mistake("Your lists hold the furthest words: the smallest cosines in place of the largest.")
-def furthest_first(E, k):
-    unit = E / E.norm(dim=-1, keepdim=True)
-    return _ranked(-(unit @ unit.T), k)
-
-
-@near.mistake("You took the absolute value of the cosine: opposite directions then count as near.")
-def sign_dropped(E, k):
-    unit = E / E.norm(dim=-1, keepdim=True)
-    return _ranked((unit @ unit.T).abs(), k)
-
-
-@near.mistake("You normalised the columns of E. The words' vectors are its rows.")
-def columns_normalised(E, k):
-    unit = E / E.norm(dim=0, keepdim=True)
-    return _ranked(unit @ unit.T, k)
 
 
 QUIZ = questions("""

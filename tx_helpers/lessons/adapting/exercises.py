@@ -49,33 +49,29 @@ def lora_output(x, W, A, B, alpha):
 
 
 low_rank.slips("""
-not_scaled    return _lora(x, W, A, B, 1)
+not_scaled    alpha / len(A) * up → up
   The factor alpha/r is missing: without it the size of the update changes with the rank that you choose.
-not_divided_by_the_rank    return _lora(x, W, A, B, alpha)
+not_divided_by_the_rank    / len(A) →
   You multiplied by alpha and did not divide by r, the number of rows of A.
-times_the_rank    return _lora(x, W, A, B, alpha * len(A))
+times_the_rank    / len(A) → * len(A)
   You multiplied by r in place of dividing by it: the factor is alpha/r.
-scale_upside_down    return _lora(x, W, A, B, len(A) / alpha)
+scale_upside_down    alpha / len(A) → len(A) / alpha
   Your factor is upside down, r/alpha. A larger alpha makes the update larger.
-rows_of_B_for_the_rank    return _lora(x, W, A, B, alpha / len(B))
+rows_of_B_for_the_rank    len(A) → len(B)
   You divided by F, the rows of B. The rank r is the number of rows of A, or of columns of B.
-divided_by_the_width    return _lora(x, W, A, B, alpha / A.shape[1])
+divided_by_the_width    len(A) → A.shape[1]
   You divided by D, the width of x. The rank r is the number of rows of A.
-divided_by_the_root    return _lora(x, W, A, B, alpha / len(A) ** 0.5)
+divided_by_the_root    len(A) → len(A) ** 0.5
   You divided by √r. That is rank-stabilised LoRA, a later proposal (2023); here the factor is alpha/r.
-everything_scaled    return alpha / len(A) * _lora(x, W, A, B, 1)
+everything_scaled    x @ W.T + alpha / len(A) * up → alpha / len(A) * (x @ W.T + up)
   You multiplied the frozen path by alpha/r, too. Only the path through A and B gets the factor.
 update_alone    return alpha / len(A) * (x @ A.T @ B.T)
   You returned the path through A and B alone. The frozen layer is still needed: it knows nearly all.
 frozen_alone    return x @ W.T
   You returned the output of the frozen layer alone: A and B have no influence, and would never learn.
-subtracted    return _lora(x, W, A, B, -alpha / len(A))
+subtracted    + alpha → - alpha
   You subtracted the path through A and B. It is added.
 """)
-
-
-def _lora(x, W, A, B, scale):
-    return x @ W.T + scale * (x @ A.T @ B.T)
 
 
 def _examined(layers, F_, D, rank, alpha):
@@ -155,85 +151,34 @@ class LoRALayer(torch.nn.Module):
 
 
 layer.slips("""
-BothRandom    = _begun(B=torch.ones)
+BothRandom    torch.zeros → torch.ones
   B is not zero at first: the pretrained layer is disturbed before training has begun.
-BothZero    = _begun(A=torch.zeros)
+BothZero    torch.randn → torch.zeros
   A and B are both zero: then the gradient of each is zero, too, and nothing ever learns.
-StartsExchanged    = _begun(A=torch.zeros, B=torch.randn)
+StartsExchanged    torch.randn → torch.zeros ; torch.zeros → torch.randn
   A is zero and B random, the mirror of the usual start. It learns, too, but here B is to be the zero one.
-RowsAlike    = _begun(A=torch.ones)
+RowsAlike    torch.randn → torch.ones
   All rows of A are alike: they get the same gradient, stay alike, and the rank is 1 for ever. Draw them.
+Deaf    self.A.T @ self.B.T → self.A.detach().T @ self.B.detach().T
+  No gradient reaches A and B, by no_grad or detach: the layer computes the right output and never learns.
+ScaleTrained    alpha / rank → torch.nn.Parameter(torch.tensor(alpha / rank))
+  More than A and B is trained, such as the scale. alpha/rank is a plain number, not a Parameter.
+MergedInPlace    return self.linear.weight + self.scale * (self.B @ self.A) →
+      self.linear.weight.data += self.scale * (self.B @ self.A).detach() ⏎ return self.linear.weight
+  merged() changes the frozen W itself: asked a second time, it adds the update again. Return a new matrix.
+NotFrozen    .requires_grad_(False) →
+  W is not frozen: the optimizer will train the large matrix, too, and LoRA saves nothing.
+PlainTensors    torch.nn.Parameter(torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features)) →
+      torch.randn(rank, linear.in_features) ; torch.nn.Parameter(torch.zeros(linear.out_features, rank)) →
+      torch.zeros(linear.out_features, rank)
+  A and B are plain tensors, so the optimizer does not find them: make each a torch.nn.Parameter.
+NotScaled    self.linear(x) + self.scale * → self.linear(x) +
+  The factor alpha/rank is missing in forward: the merged matrix and the layer then disagree.
+MergedNotScaled    self.linear.weight + self.scale * → self.linear.weight +
+  Your merged matrix lacks the factor alpha/rank: it is not what forward computes.
+MergedUpdate    self.linear.weight + →
+  Your merged matrix is the update alone. W, the frozen part, belongs to it.
 """)
-
-
-def _begun(**starts):
-    """A LoRALayer whose A or B begins in another way: each a function of the shape."""
-
-    class Begun(LoRALayer):
-        def __init__(self, linear, rank, alpha):
-            super().__init__(linear, rank, alpha)
-            for name, start in starts.items():
-                setattr(self, name, torch.nn.Parameter(start(getattr(self, name).shape)))
-
-    return Begun
-
-
-@layer.mistake(
-    "No gradient reaches A and B, by no_grad or detach: the layer computes the right output and never learns."
-)
-class Deaf(LoRALayer):
-    def forward(self, x):
-        return self.linear(x) + self.scale * (x @ self.A.detach().T @ self.B.detach().T)
-
-
-@layer.mistake("More than A and B is trained, such as the scale. alpha/rank is a plain number, not a Parameter.")
-class ScaleTrained(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        self.scale = torch.nn.Parameter(torch.tensor(alpha / rank))
-
-
-@layer.mistake(
-    "merged() changes the frozen W itself: asked a second time, it adds the update again. Return a new matrix."
-)
-class MergedInPlace(LoRALayer):
-    def merged(self):
-        self.linear.weight.data += self.scale * (self.B @ self.A).detach()
-        return self.linear.weight
-
-
-@layer.mistake("W is not frozen: the optimizer will train the large matrix, too, and LoRA saves nothing.")
-class NotFrozen(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        linear.requires_grad_(True)
-
-
-@layer.mistake("A and B are plain tensors, so the optimizer does not find them: make each a torch.nn.Parameter.")
-class PlainTensors(LoRALayer):
-    def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        a, b = self.A.detach(), self.B.detach()
-        del self.A, self.B
-        self.A, self.B = a, b
-
-
-@layer.mistake("The factor alpha/rank is missing in forward: the merged matrix and the layer then disagree.")
-class NotScaled(LoRALayer):
-    def forward(self, x):
-        return self.linear(x) + x @ self.A.T @ self.B.T
-
-
-@layer.mistake("Your merged matrix lacks the factor alpha/rank: it is not what forward computes.")
-class MergedNotScaled(LoRALayer):
-    def merged(self):
-        return self.linear.weight + self.B @ self.A
-
-
-@layer.mistake("Your merged matrix is the update alone. W, the frozen part, belongs to it.")
-class MergedUpdate(LoRALayer):
-    def merged(self):
-        return self.scale * (self.B @ self.A)
 
 
 # --- chats -----------------------------------------------------------------------------------------------------------
@@ -278,67 +223,35 @@ def chat_labels(ids, assistant, end):
 turns.slips("""
 everything_scored    return ids[1:]
   You scored every token: the model would learn to write the user's questions, too.
-user_scored    return _labels(ids, [not yes for yes in _of_answers(ids, assistant, end)])
+user_scored    if speaks → if not speaks
   Your labels are inside out: −100 stands at the answers, and the user's words are scored.
-not_shifted    return _labels(ids, _of_answers(ids, assistant, end), shift=0)
+not_shifted    if now in → targets.append(now if speaks else -100) ⏎ if now in ;
+      targets.append(ids[place + 1] if speaks else -100) →
   Your labels are not shifted: at each place stands the token that the model reads there. It can copy it and learns
   nothing.
-end_left_out    return _labels(ids,
-      [yes and token != end for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)])
+end_left_out    if speaks → if speaks and ids[place + 1] != end
   You left out the closing `end`. Then nothing teaches the model to stop, and it goes on writing.
-sign_scored    return _labels(ids,
-      [yes or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end), strict=True)])
+sign_scored    if speaks → if speaks or ids[place + 1] == assistant
   You scored `assistant`, too. The template writes this token, not the model: it would learn when the user has finished.
-switched_a_token_too_early    return _labels(ids,
-      [(yes and token != end) or token == assistant for token, yes in zip(ids, _of_answers(ids, assistant, end),
-      strict=True)])
+switched_a_token_too_early    enumerate(ids[:-1]) → enumerate(ids[1:]) ; ids[place + 1] → now
   You switched before you wrote the label: `assistant` is scored, and the closing `end` is not. Both the wrong way
   round: the model never writes `assistant`, and has to learn to write `end`.
-sign_for_the_first_word    return [following if yes else -100
-      for following, yes in zip(ids[1:], _of_answers(ids, assistant, end)[:-1], strict=True)]
+sign_for_the_first_word    if now in → targets.append(ids[place + 1] if speaks else -100) ⏎ if now in ;
+      speaks = now == assistant ⏎ targets.append(ids[place + 1] if speaks else -100) → speaks = now == assistant
   Your answers begin and end one token early: you asked whether the model reads a token of an answer. What counts is the
   token that follows.
-never_switched_off    return _labels(ids, [assistant in ids[:place] and token != assistant
-      for place, token in enumerate(ids)])
+never_switched_off    if now in (assistant, end): → if now == assistant: ; if speaks →
+      if speaks and ids[place + 1] != assistant
   Once the assistant has begun you score everything: after `end` the user speaks again.
-zero_for_ignored    return [max(0, target) for target in _labels(ids, _of_answers(ids, assistant, end))]
+zero_for_ignored    -100 → 0
   You wrote 0 where nothing is scored. 0 is a token, and the model would learn to write it; cross_entropy leaves out
   −100.
+first_answer_alone    in (assistant, end): → in (assistant, end) and end not in ids[:place]:
+  You scored only the first answer. In a chat of several turns every answer teaches; `speaks` has to be switched on
+  again.
+last_answer_alone    if speaks → if speaks and assistant not in ids[place + 1 :]
+  You scored only the last answer. The earlier ones are answers of the assistant as well, and would be wasted.
 """)
-
-
-def _of_answers(ids, assistant, end):
-    """For each token: does it belong to an answer, its `end` included?"""
-    belongs, speaks = [], False
-    for token in ids:
-        belongs.append(speaks)
-        speaks = (speaks or token == assistant) and token != end
-    return belongs
-
-
-def _labels(ids, scored, shift=1):
-    """Targets that score these tokens."""
-    targets = [token if yes else -100 for token, yes in zip(ids, scored, strict=True)]
-    return targets[shift:] if shift else targets[:-1]
-
-
-@turns.mistake(
-    "You scored only the first answer. In a chat of several turns every answer teaches; `speaks` has to be switched on "
-    "again."
-)
-def first_answer_alone(ids, assistant, end):
-    belongs = _of_answers(ids, assistant, end)
-    stop = ids.index(end) + 1
-    return _labels(ids, belongs[:stop] + [False] * (len(ids) - stop))
-
-
-@turns.mistake(
-    "You scored only the last answer. The earlier ones are answers of the assistant as well, and would be wasted."
-)
-def last_answer_alone(ids, assistant, end):
-    start = len(ids) - 1 - ids[::-1].index(assistant)
-    belongs = _of_answers(ids, assistant, end)
-    return _labels(ids, [False] * start + belongs[start:])
 
 
 # --- preferences -----------------------------------------------------------------------------------------------------
@@ -386,31 +299,26 @@ def answer_log_p(logits, targets):
 
 
 likelihood.slips("""
-mean_of_the_tokens    return _chosen(logits.log_softmax(-1), targets).sum(-1) / (targets != -100).sum(-1)
+mean_of_the_tokens    .sum(-1) → .sum(-1) / (targets != -100).sum(-1)
   You took the mean of the answer's tokens. DPO compares whole answers, and ln p of a whole is the sum.
-all_places_counted    return _chosen(logits.log_softmax(-1), targets.clamp(min=0)).sum(-1)
+all_places_counted    (chosen * (targets != -100)) → chosen
   You counted the places with −100, too, as if token 0 were asked for. They belong to the user.
-loss_for_log    return -_chosen(logits.log_softmax(-1), targets).sum(-1)
+loss_for_log    return (chosen → return -(chosen
   You returned the loss, −ln p. A probable answer has a high ln p, near 0.
-no_softmax    return _chosen(logits, targets).sum(-1)
+no_softmax    .log_softmax(-1) →
   You added up logits. Only after log_softmax are they logarithms of probabilities.
-probabilities_added    return _chosen(logits.softmax(-1), targets).sum(-1)
+probabilities_added    log_softmax → softmax
   You added up the probabilities of the answer's tokens. Add their logarithms.
 likeliest_token    return (logits.log_softmax(-1).amax(-1) * (targets != -100)).sum(-1)
   You took the likeliest token at each place. What counts is the token that the answer has there.
-softmax_then_log    return (_chosen(logits.softmax(-1), targets.clamp(min=0)).log() * (targets != -100)).sum(-1)
+softmax_then_log    .log_softmax(-1) → .softmax(-1).log()
   You took the softmax and then its logarithm: a small probability is rounded to 0, and ln 0 is −∞. Use log_softmax,
   which takes both at once.
-bits_for_nats    return _chosen(logits.log_softmax(-1), targets).sum(-1) / math.log(2)
+bits_for_nats    .sum(-1) → .sum(-1) / math.log(2)
   You took logarithms to the base 2. ln is the natural one: torch.log, or log_softmax.
-softmax_over_the_places    return _chosen(logits.log_softmax(1), targets).sum(-1)
+softmax_over_the_places    log_softmax(-1) → log_softmax(1)
   Your softmax goes over the places T. At each place the probabilities of all V tokens sum to 1: dim −1.
 """)
-
-
-def _chosen(scores, targets):
-    """The target's score at each place (B, T); 0 where nothing is scored."""
-    return scores.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1) * (targets != -100)
 
 
 preference = Exercise(
@@ -454,39 +362,35 @@ def dpo_loss(better, worse, reference_better, reference_worse, beta):
 
 
 preference.slips("""
-no_reference    = _dpo(lambda c, r, c0, r0, beta: beta * (c - r))
+no_reference    better - reference_better → better ; worse - reference_worse → worse
   You left out the frozen copy. The loss would then reward a model for what it preferred from the start, and nothing
   would keep it near the copy.
-answers_exchanged    = _dpo(lambda c, r, c0, r0, beta: beta * ((r - r0) - (c - c0)))
+answers_exchanged    gained - lost → lost - gained
   You exchanged the answers: your loss falls when the model prefers what people like less.
-reference_sign    = _dpo(lambda c, r, c0, r0, beta: beta * ((c + c0) - (r + r0)))
+reference_sign    better - reference_better → better + reference_better ; worse - reference_worse →
+      worse + reference_worse
   The copy has the wrong sign: yours adds what the copy prefers. What counts is how far the model has moved away from
   it.
-no_beta    = _dpo(lambda c, r, c0, r0, beta: (c - c0) - (r - r0))
+no_beta    -beta * (gained - lost) → lost - gained
   beta is missing. The larger it is, the nearer the model stays to its frozen copy.
-beta_once    = _dpo(lambda c, r, c0, r0, beta: beta * (c - c0) - (r - r0))
+beta_once    -beta * (gained - lost) → lost - beta * gained
   You multiplied only the better answer's difference by beta. It stands in front of both logarithms.
-beta_in_front    return -beta * F.logsigmoid((better - reference_better) - (worse - reference_worse)).mean()
+beta_in_front    return torch → return beta * torch ; -beta * (gained - lost) → lost - gained
   Your beta stands in front of the loss. Inside σ it decides how soon a pair counts as learned.
-divided_by_beta    = _dpo(lambda c, r, c0, r0, beta: ((c - c0) - (r - r0)) / beta)
+divided_by_beta    -beta * (gained - lost) → (lost - gained) / beta
   You divided by beta, as with a temperature. Here the difference is multiplied by it.
-underflow    return -torch.sigmoid(beta * ((better - reference_better) - (worse - reference_worse))).log().mean()
+underflow    torch.nn.functional.softplus(-beta * (gained - lost)) → -torch.sigmoid(beta * (gained - lost)).log()
   You took the logarithm of a sigmoid, which is 0 for large negative numbers, so ln is −∞. Use logsigmoid.
-sigmoid_alone    return torch.sigmoid(beta * ((better - reference_better) - (worse - reference_worse))).mean()
+sigmoid_alone    torch.nn.functional.softplus(-beta → torch.sigmoid(beta
   The logarithm is missing: you returned the mean of σ. The loss is −ln σ, which is large where the model is wrong.
-sign_forgotten    return F.logsigmoid(beta * ((better - reference_better) - (worse - reference_worse))).mean()
+sign_forgotten    return torch → return -torch
   The minus is missing: ln σ is negative, and training would make it smaller and smaller.
-sum_for_mean    = _dpo(lambda c, r, c0, r0, beta: beta * ((c - c0) - (r - r0)), reduce=torch.sum)
+sum_for_mean    .mean() → .sum()
   You added up the pairs. The loss is their mean, or a larger batch would take larger steps.
-mean_inside    return -F.logsigmoid(beta * ((better - reference_better) - (worse - reference_worse)).mean())
+mean_inside    (gained - lost)).mean() → (gained - lost).mean())
   You averaged the differences and took one σ then. Each pair has its own: one that is learned must not pay for one that
   is not.
 """)
-
-
-def _dpo(margin, reduce=torch.mean):
-    """A mistake whose σ gets another number: margin(better, worse, reference_better, reference_worse, beta)."""
-    return lambda *case: reduce(-F.logsigmoid(margin(*case)))
 
 
 divergence = Exercise(
@@ -519,39 +423,30 @@ def drift_in_nats(logits, reference, targets):
 
 
 divergence.slips("""
-copy_in_front    = _apart(lambda log_p, log_q, targets: _kl(log_q, log_p))
+copy_in_front    log_p.exp() * (log_p - log_q) → log_q.exp() * (log_q - log_p)
   You took KL(π₀ ‖ π): each token weighted by how often the copy writes it. Here the trained model writes.
-all_places_counted    = _apart(_kl, among=lambda targets: torch.ones_like(targets))
+all_places_counted    (apart * (targets != -100)) → apart
   You counted the places of the user, too. Only the answer is written by the model.
-written_token_alone    = _apart(lambda log_p, log_q, targets: _chosen(log_p, targets) - _chosen(log_q, targets))
+written_token_alone    (log_p.exp() * (log_p - log_q)).sum(-1) →
+      (log_p - log_q).gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
   You compared only the token that stands in the answer. KL counts all V tokens at each place.
-cross_entropy    = _apart(lambda log_p, log_q, targets: -(log_p.exp() * log_q).sum(-1))
+cross_entropy    (log_p.exp() * (log_p - log_q)) → -(log_p.exp() * log_q)
   You left out the model's own ln π: that is the cross-entropy, and not 0 where both models agree.
-no_weights    = _apart(lambda log_p, log_q, targets: (log_p - log_q).sum(-1))
+no_weights    log_p.exp() * (log_p - log_q) → log_p - log_q
   You added up the differences of all tokens alike. Each is weighted by π, its probability now.
-sign_turned    = _apart(lambda log_p, log_q, targets: -_kl(log_p, log_q))
+sign_turned    log_p - log_q → log_q - log_p
   Your difference is turned round. A distance is never negative: ln π − ln π₀.
-softmax_then_log    return (_kl(logits.softmax(-1).log(), reference.softmax(-1).log()) * (targets != -100)).sum(-1)
+softmax_then_log    logits.log_softmax(-1) → logits.softmax(-1).log() ; reference.log_softmax(-1) →
+      reference.softmax(-1).log()
   You took the softmax and then its logarithm: a small probability is rounded to 0, and 0 · ln 0 is NaN. Use log_softmax
   for both models.
-bits_for_nats    = _apart(lambda log_p, log_q, targets: _kl(log_p, log_q) / math.log(2))
+bits_for_nats    (apart * → (apart / math.log(2) *
   You took logarithms to the base 2: that is the distance in bits. Nats come of the natural logarithm.
 mean_of_the_places    return drift_in_nats(logits, reference, targets) / (targets != -100).sum(-1)
   You took the mean over the answer's tokens. The distance of a whole answer is the sum.
-no_softmax    return ((logits.softmax(-1) * (logits - reference)).sum(-1) * (targets != -100)).sum(-1)
+no_softmax    (log_p - log_q) → (logits - reference)
   Your difference is that of the logits. They are no logarithms of probabilities before log_softmax.
 """)
-
-
-def _apart(each, among=lambda targets: targets != -100):
-    """A mistake whose places have another distance: each(log_p, log_q, targets) (B, T)."""
-    return lambda logits, reference, targets: (
-        each(logits.log_softmax(-1), reference.log_softmax(-1), targets) * among(targets)
-    ).sum(-1)
-
-
-def _kl(log_p, log_q, targets=None):
-    return (log_p.exp() * (log_p - log_q)).sum(-1)
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def merge_blocks(one, other):
 
 
 blocks.slips("""
-nothing_rescaled    = _merge(factors=lambda m1, m2, m: (1.0, 1.0))
+nothing_rescaled    * torch.exp(largest_1 - largest) → ; * torch.exp(largest_2 - largest) →
   You added up the two totals as they are. Each counts from the maximum of its own block; exp(m₁ − m) and exp(m₂ − m)
   move both to the same one.
 first_not_rescaled    * torch.exp(largest_1 - largest) →
@@ -79,72 +79,59 @@ first_not_rescaled    * torch.exp(largest_1 - largest) →
 second_not_rescaled    * torch.exp(largest_2 - largest) →
   You rescaled the first block only. Where it has the larger maximum, the second block has to shrink, too: multiply its
   total by exp(m₂ − m).
-output_not_rescaled    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (n1 * o1 + n2 * o2) / (n1 + n2))
+output_not_rescaled    (weight_1 * out_1 + weight_2 * out_2) / total →
+      (total_1 * out_1 + total_2 * out_2) / (total_1 + total_2)
   Your total is right, but your output weights the blocks by their old totals. It needs the same factors exp(m₁ − m) and
   exp(m₂ − m); forgetting them is the classic mistake with FlashAttention.
-total_not_rescaled    = _merge(total=lambda n1, n2: n1 + n2)
+total_not_rescaled    largest, total → largest, total_1 + total_2
   Your output is right, but your total is the sum of the old ones. The next block would be merged with a total that
   counts from two maxima.
-factor_turned    = _merge(factors=lambda m1, m2, m: (torch.exp(m - m1), torch.exp(m - m2)))
+factor_turned    largest_1 - largest → largest - largest_1 ; largest_2 - largest → largest - largest_2
   Your exponents have the wrong sign. The factor is exp(m₁ − m), which is at most 1; exp(m − m₁) makes the block with
   the smaller scores larger, until it overflows.
-first_maximum    = _merge(largest=lambda m1, m2: m1)
+first_maximum    torch.maximum(largest_1, largest_2) → largest_1
   Your maximum is that of the first block alone. Scores of the second one may be larger, and then exp overflows.
-second_maximum    = _merge(largest=lambda m1, m2: m2)
+second_maximum    torch.maximum(largest_1, largest_2) → largest_2
   Your maximum is that of the second block alone: you forgot the largest score so far. Take the larger one of both, row
   by row.
-smaller_maximum    = _merge(largest=torch.minimum)
+smaller_maximum    torch.maximum → torch.minimum
   You took the smaller of the two maxima. Then exp(score − m) can overflow, which the maximum is there to prevent.
-maxima_added    = _merge(largest=torch.add)
+maxima_added    torch.maximum → torch.add
   You added the two maxima up. The factors undo that in the output, but the next block is told a largest score that no
   key has: take the larger one.
-no_maximum_subtracted    = _merge(factors=lambda m1, m2, m: (torch.exp(m1), torch.exp(m2)))
+no_maximum_subtracted    largest_1 - largest → largest_1 ; largest_2 - largest → largest_2
   You took exp(m₁) and exp(m₂) without subtracting the new maximum m. The total then counts from 0, and large scores
   overflow: ∞/∞ is NaN.
-second_moved_to_the_first    = _merge(factors=lambda m1, m2, m: (1.0, torch.exp(m2 - m1)))
+second_moved_to_the_first    * torch.exp(largest_1 - largest) → ; largest_2 - largest → largest_2 - largest_1
   You rescaled the second block by exp(m₂ − m₁) and left the first as it was. That counts from m₁, which need not be the
   larger one, and is −∞ where the first block is empty: −∞ + ∞ is NaN.
-one_maximum_for_all    = _merge(largest=lambda m1, m2: torch.maximum(m1, m2).amax().expand_as(m1))
+one_maximum_for_all    torch.maximum(largest_1, largest_2) →
+      torch.maximum(largest_1, largest_2).amax().expand_as(largest_1)
   You took one maximum for all queries. Each row has its own: a row of small scores would be rounded to 0 beside a row
   of large ones. torch.maximum compares entry by entry.
-plain_mean    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (o1 + o2) / 2)
+plain_mean    (weight_1 * out_1 + weight_2 * out_2) / total → (out_1 + out_2) / 2
   Your output is the plain mean of both. A block with more keys, or with larger scores, counts more.
-outputs_added    = _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + o2)
+outputs_added    (weight_1 * out_1 + weight_2 * out_2) / total → out_1 + out_2
   You added up the outputs. Each is already a mean of values with weights that sum to 1; the sum of two has weights that
   sum to 2.
-first_output_whole    = _merge(out=lambda o1, o2, n1, n2, f1, f2: o1 + n2 * f2 * o2 / (n1 * f1 + n2 * f2))
+first_output_whole    (weight_1 * out_1 + weight_2 * out_2) / total → out_1 + weight_2 * out_2 / total
   You added the second block to the first output as it was. That was a mean over fewer keys: in the new one it counts
   with ℓ₁·exp(m₁ − m)/ℓ only. Without this factor the old values keep too much weight.
-factors_alone    = _merge(out=lambda o1, o2, n1, n2, f1, f2: f1 * o1 + f2 * o2)
+factors_alone    (weight_1 * out_1 + weight_2 * out_2) / total →
+      torch.exp(largest_1 - largest) * out_1 + torch.exp(largest_2 - largest) * out_2
   You multiplied each output by exp(m₁ − m) or exp(m₂ − m) and added them up. Multiply each by its total, too, and
   divide by the new total: the result is a mean.
-totals_left_out    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (f1 + f2))
+totals_left_out    (weight_1 * out_1 + weight_2 * out_2) / total → (torch.exp(largest_1 - largest) * out_1 +
+      torch.exp(largest_2 - largest) * out_2) / (torch.exp(largest_1 - largest) + torch.exp(largest_2 - largest))
   You weighted the outputs by exp(m₁ − m) and exp(m₂ − m) alone. Multiply each by its total: a block with many keys
   counts more than its largest score says.
-outputs_taken_for_sums    = _merge(out=lambda o1, o2, n1, n2, f1, f2: (f1 * o1 + f2 * o2) / (n1 * f1 + n2 * f2))
+outputs_taken_for_sums    (weight_1 * out_1 + weight_2 * out_2) / total →
+      (torch.exp(largest_1 - largest) * out_1 + torch.exp(largest_2 - largest) * out_2) / total
   You took the outputs for sums that are not divided yet, as FlashAttention 2 keeps them. Here each was divided by its
   total, so multiply by that first.
 not_divided    / total →
   You did not divide by the new total: your output is a sum of exponentials times values, not a mean.
 """)
-
-
-def _rescaled(m1, m2, m):
-    return torch.exp(m1 - m), torch.exp(m2 - m)
-
-
-def _merge(largest=torch.maximum, factors=_rescaled, out=None, total=None):
-    """A mistake with another maximum, other factors f1 and f2, another output, or another total (n: totals)."""
-
-    def answer(one, other):
-        (o1, m1, n1), (o2, m2, n2) = one, other
-        m = largest(m1, m2)
-        f1, f2 = factors(m1, m2, m)
-        right = n1 * f1 + n2 * f2
-        mean = (n1 * f1 * o1 + n2 * f2 * o2) / right
-        return mean if out is None else out(o1, o2, n1, n2, f1, f2), m, right if total is None else total(n1, n2)
-
-    return answer
 
 
 # --- a drafted token -------------------------------------------------------------------------------------------------
@@ -198,44 +185,36 @@ redrawn_from_q    p - q → q
   You draw again from q, the draft's distribution. That brings back the tokens that were just rejected.
 not_normalised    / missing.sum() →
   Your `redraw` does not sum to 1. What is missing has to be divided by its sum to be a distribution.
-divided_by_the_largest    = _checked(redraw=lambda p, q: (p - q).clamp(min=0) / (p - q).max())
+divided_by_the_largest    missing.sum() → missing.max()
   You divided what is missing by its largest entry. Divide by its sum: a distribution sums to 1.
 surplus_redrawn    p - q → q - p
   You turned the difference: max(0, q − p) is what the draft proposes too often. Draw from what it proposes too rarely.
 absolute_difference    p - q → (p - q).abs()
   You took |p − q|. Tokens with too much of q would be drawn again as well; they need 0: max(0, p − q).
-softmax_of_the_difference    = _checked(redraw=lambda p, q: (p - q).clamp(min=0).softmax(0))
+softmax_of_the_difference    missing / missing.sum() → missing.softmax(0)
   You normalised with a softmax, which gives every token some probability. Divide by the sum.
-p_where_missing    = _checked(redraw=lambda p, q: _shared(p * (p > q)))
+p_where_missing    torch.relu(p - q) → p * (p > q)
   You draw again from p among the tokens with p > q. Each of them is missing by p − q, not by p.
-uniform_where_missing    = _checked(redraw=lambda p, q: _shared((p > q).float()))
+uniform_where_missing    torch.relu(p - q) → (p > q).float()
   You draw evenly among the tokens with p > q. Each of them is missing by another amount, p − q.
-common_part_redrawn    = _checked(redraw=lambda p, q: _shared(torch.minimum(p, q)))
+common_part_redrawn    torch.relu(p - q) → torch.minimum(p, q)
   You draw again from min(p, q). That part is written already, by the drafts that were kept.
 ratio_upside_down    p / q → q / p
   Your ratio is upside down: q/p keeps the tokens that the large model finds unlikely. Use p/q.
-not_capped    = _checked(keep=lambda p, q: p / q)
+not_capped    torch.minimum(p / q, torch.ones_like(p)) → p / q
   Your `keep` exceeds 1 where p > q. A probability ends at 1: the draft is then always kept.
-kept_with_p    = _checked(keep=lambda p, q: p.clone())
+kept_with_p    torch.minimum(p / q, torch.ones_like(p)) → p.clone()
   You keep a draft with the probability p. It was drawn with q already, so x would be written with p·q; divide by q.
-joint_probability    = _checked(keep=torch.minimum)
+joint_probability    torch.minimum(p / q, torch.ones_like(p)) → torch.minimum(p, q)
   You returned min(p, q). That is the probability of drafting the token and keeping it; once it is drafted, it is kept
   with min(p, q)/q.
-kept_or_not    = _checked(keep=lambda p, q: (p >= q).float())
+kept_or_not    torch.minimum(p / q, torch.ones_like(p)) → (p >= q).float()
   You keep a draft where p ≥ q and never elsewhere. Then a token with q a little above p would be lost; keep it in p/q
   of the cases.
-share_of_both    = _checked(keep=lambda p, q: p / (p + q))
+share_of_both    torch.minimum(p / q, torch.ones_like(p)) → p / (p + q)
   You keep a draft with p/(p + q), as in a duel of the two models. Even where both agree you would refuse half; the rule
   is min(1, p/q).
 """)
-
-
-def _shared(part):
-    return part / part.sum()
-
-
-def _checked(keep=lambda p, q: (p / q).clamp(max=1), redraw=lambda p, q: _shared((p - q).clamp(min=0))):
-    return lambda p, q: (keep(p, q), redraw(p, q))
 
 
 # --- a whole draft ---------------------------------------------------------------------------------------------------
@@ -348,130 +327,45 @@ checking.slips("""
 nothing_after_a_full_draft    return draft_and_check(large, small, text, ahead, dice)[:ahead]
   You add no token when all drafted ones are kept. The large model has already computed what comes after them: draw one
   more from its last row.
-one_row_late    = _round(shift=1)
+one_row_late    for i, token in enumerate(drafted): → p = p[[*range(1, ahead + 1), ahead]] ⏎
+      for i, token in enumerate(drafted): ; (p[i] - q[i]).clamp(min=0) →
+      missing if (missing := (p[i] - q[i]).clamp(min=0)).any() else p[i]
   You compared each drafted token with the large model's next row. The row that judges the first drafted token is the
   one after the last token of the text, row len(text) − 1.
-again_from_p    = _round(rest=lambda p, q: p)
+again_from_p    (p[i] - q[i]).clamp(min=0) → p[i]
   You draw again from p. What the draft covers would then count twice; draw from max(0, p − q).
-again_from_q    = _round(rest=lambda p, q: q)
+again_from_q    (p[i] - q[i]).clamp(min=0) → q[i]
   You draw again from q, the distribution of the draft that was just refused. Use max(0, p − q).
-always_kept    = _round(keep=lambda p, q, token: 1.0)
+always_kept    float(p[i][token] / q[i][token]) → 1.0
   You keep every drafted token. Then the small model writes; keep each with probability min(1, p/q).
-kept_with_p    = _round(keep=lambda p, q, token: float(p[token]))
+kept_with_p    float(p[i][token] / q[i][token]) → float(p[i][token]) ; (p[i] - q[i]).clamp(min=0) →
+      missing if (missing := (p[i] - q[i]).clamp(min=0)).any() else p[i]
   You keep a token with probability p. It was drawn with q already, so divide: min(1, p/q).
-likeliest_alone    = _round(keep=lambda p, q, token: float(p.argmax() == token))
+likeliest_alone    float(p[i][token] / q[i][token]) → float(p[i].argmax() == token) ; (p[i] - q[i]).clamp(min=0) →
+      missing if (missing := (p[i] - q[i]).clamp(min=0)).any() else p[i]
   You keep a token only where it is the large model's likeliest. Then other tokens come too seldom; keep each with
   probability min(1, p/q).
-last_token_from_q    = _round(more=lambda p, q: q)
+last_token_from_q    dice.draw(p[ahead]) → dice.draw(q[-1])
   You draw the token after a full draft from the small model. It is the large one's to give, its last row.
 draft_reads_the_text_alone    small(text + drafted) → small(text)
   Your draft reads the text alone at each step. Each drafted token has to read those before it as well.
+checked_to_the_end    return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))] →
+      drafted[i] = dice.draw((p[i] - q[i]).clamp(min=0))
+  You went on after a token that was not kept. What follows it was drafted after a token that is no longer there: the
+  round ends with the first that is not kept.
+nothing_drawn_again    return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))] → return drafted[:i]
+  You dropped a token that is not kept, and drew none in its place. Draw again from max(0, p − q); otherwise each kept
+  token is one that the draft likes too much.
+all_or_nothing    return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))] →
+      return [dice.draw((p[0] - q[0]).clamp(min=0) if i == 0 else p[0])]
+  You threw the whole draft away because one token was not kept. What stands before it was kept, and stays.
+both_returned    [*drafted[:i], → [*drafted[: i + 1],
+  You returned the token that was not kept as well, with the new one behind it. The new one takes its place.
+a_call_for_each_token    p = large(text + drafted)[len(text) - 1 :]  # (ahead + 1, V) →
+      p = [large(text + drafted[:i])[-1] for i in range(ahead + 1)]
+  The tokens are right, but you called the large model for each of them. Then nothing is saved: call it once, on text
+  and draft.
+small_model_called_twice    dice.draw(q[-1]) → dice.draw(small(text + drafted)[-1])
+  The tokens are right, but you called the small model twice for each drafted token. Draw from the row that you keep as
+  q: one call gives both.
 """)
-
-
-def _drafted(small, text, ahead, dice, after=lambda text, drafted: text + drafted):
-    drafted, q = [], []
-    for _ in range(ahead):
-        q.append(small(after(text, drafted))[-1])
-        drafted.append(dice.draw(q[-1]))
-    return drafted, q
-
-
-def _keep(p, q, token):
-    return min(1.0, float(p[token] / q[token]))
-
-
-def _round(rest=lambda p, q: (p - q).clamp(min=0), keep=_keep, more=lambda p, q: p, shift=0, **options):
-    """A round with another rest, rule, last token, or row of p."""
-
-    def answer(large, small, text, ahead, dice):
-        drafted, q = _drafted(small, text, ahead, dice, **options)
-        p = large(text + drafted)[len(text) - 1 :]
-        for i, token in enumerate(drafted):
-            at = min(i + shift, ahead)
-            if not dice.flip(keep(p[at], q[i], token)):
-                left = rest(p[at], q[i])
-                return [*drafted[:i], dice.draw(left if left.sum() > 0 else p[at])]
-        return [*drafted, dice.draw(more(p[ahead], q[-1]))]
-
-    return answer
-
-
-@checking.mistake(
-    "You went on after a token that was not kept. What follows it was drafted after a token that is no longer there: "
-    "the round ends with the first that is not kept."
-)
-def checked_to_the_end(large, small, text, ahead, dice):
-    drafted, q = _drafted(small, text, ahead, dice)
-    p = large(text + drafted)[len(text) - 1 :]
-    new = []
-    for i, token in enumerate(drafted):
-        kept = dice.flip(_keep(p[i], q[i], token))
-        new.append(token if kept else dice.draw((p[i] - q[i]).clamp(min=0)))
-    return [*new, dice.draw(p[ahead])]
-
-
-@checking.mistake(
-    "You dropped a token that is not kept, and drew none in its place. Draw again from max(0, p − q); otherwise each "
-    "kept token is one that the draft likes too much."
-)
-def nothing_drawn_again(large, small, text, ahead, dice):
-    drafted, q = _drafted(small, text, ahead, dice)
-    p = large(text + drafted)[len(text) - 1 :]
-    for i, token in enumerate(drafted):
-        if not dice.flip(_keep(p[i], q[i], token)):
-            return drafted[:i]
-    return [*drafted, dice.draw(p[ahead])]
-
-
-@checking.mistake(
-    "You threw the whole draft away because one token was not kept. What stands before it was kept, and stays."
-)
-def all_or_nothing(large, small, text, ahead, dice):
-    drafted, q = _drafted(small, text, ahead, dice)
-    p = large(text + drafted)[len(text) - 1 :]
-    for i, token in enumerate(drafted):
-        if not dice.flip(_keep(p[i], q[i], token)):
-            return [dice.draw((p[0] - q[0]).clamp(min=0)) if i == 0 else dice.draw(p[0])]
-    return [*drafted, dice.draw(p[ahead])]
-
-
-@checking.mistake(
-    "You returned the token that was not kept as well, with the new one behind it. The new one takes its place."
-)
-def both_returned(large, small, text, ahead, dice):
-    drafted, q = _drafted(small, text, ahead, dice)
-    p = large(text + drafted)[len(text) - 1 :]
-    for i, token in enumerate(drafted):
-        if not dice.flip(_keep(p[i], q[i], token)):
-            return [*drafted[: i + 1], dice.draw((p[i] - q[i]).clamp(min=0))]
-    return [*drafted, dice.draw(p[ahead])]
-
-
-@checking.mistake(
-    "The tokens are right, but you called the large model for each of them. Then nothing is saved: call it once, on "
-    "text and draft."
-)
-def a_call_for_each_token(large, small, text, ahead, dice):
-    drafted, q = _drafted(small, text, ahead, dice)
-    for i, token in enumerate(drafted):
-        p = large(text + drafted[:i])[-1]
-        if not dice.flip(_keep(p, q[i], token)):
-            return [*drafted[:i], dice.draw((p - q[i]).clamp(min=0))]
-    return [*drafted, dice.draw(large(text + drafted)[-1])]
-
-
-@checking.mistake(
-    "The tokens are right, but you called the small model twice for each drafted token. Draw from the row that you "
-    "keep as q: one call gives both."
-)
-def small_model_called_twice(large, small, text, ahead, dice):
-    drafted, q = [], []
-    for _ in range(ahead):
-        q.append(small(text + drafted)[-1])
-        drafted.append(dice.draw(small(text + drafted)[-1]))
-    p = large(text + drafted)[len(text) - 1 :]
-    for i, token in enumerate(drafted):
-        if not dice.flip(_keep(p[i], q[i], token)):
-            return [*drafted[:i], dice.draw((p[i] - q[i]).clamp(min=0))]
-    return [*drafted, dice.draw(p[ahead])]

@@ -80,135 +80,38 @@ class CachedAttention(Attention):
 cached.slips("""
 PastIgnored    past is not None → False
   You did not use `past`: each piece sees itself alone, and the text before it is forgotten.
+NewOnesNotAppended    torch.cat([past[0], k], dim=2) → past[0] ; torch.cat([past[1], v], dim=2) → past[1] ;
+      .tril(S - T) →
+  You did not append the new keys and values: a new word sees only the words before it, not itself.
+OldPairReturned    (k, v) → (k, v) if past is None else past
+  Your output is right, but you return the old pair. The new keys and values are lost for the next step.
+NewestPairReturned    if past → new = k, v ⏎ if past ; , (k, v) → , new
+  You keep only the newest keys and values: the next step forgets all that was before them.
+QueriesKept    if past is not None: ⏎ k → asked = q ⏎
+      if past is not None: ⏎     asked, past = torch.cat([past[0], q], dim=2), past[1:] ⏎     k ; , (k, v) →
+      , (asked, k, v)
+  You keep queries, too. No later position asks for an old query: keys and values are all that it reads.
+QueriesForKeys    if past is not None: ⏎ k → kept = q if past is None else torch.cat([past[0], q], dim=2) ⏎
+      if past is not None: ⏎     k ; , (k, v) → , (kept, v)
+  You keep the queries in the place of the keys. Later queries are compared with keys: `past` is (keys, values).
+MaskFromTheFirstKey    tril(S - T) → tril()
+  Your mask begins at the first key, as if no word came before the new ones: with T = 1, the new word sees only key 0.
+  Shift it by S − T: tril(S - T).
+NoMask    .tril(S - T) →
+  You left the mask out. With one new word that is right, but of two new words the first must not see the second.
+MaskOneTooFar    tril(S - T) → tril(S - T + 1)
+  Your mask is shifted one too far: each new word but the last sees the word after it, a leak. The shift is S − T.
+Undivided    / math.sqrt(q.shape[-1]) →
+  You left out the division by √K: your scores are √K times too large, and the weights too sharp.
+DividedByTheWholeWidth    math.sqrt(q.shape[-1]) → math.sqrt(x.shape[-1])
+  You divided by √D, the whole width. Each head's queries and keys have K = D/H numbers: divide by √K.
+MaskWithoutItself    tril(S - T) → tril(max(S - T - 1, 0))
+  Your mask is shifted one too far back: a new word does not see itself. The shift is S − T.
+JoinedAlongTheBatch    [past[0], k], dim=2 → [past[0], k], dim=0 ; [past[1], v], dim=2 → [past[1], v], dim=0
+  You joined along axis 0, the texts of the batch: the old words became a second text. The positions are axis 2 of (B,
+  H, S, K).
+NewOnesInFront    [past[0], k] → [k, past[0]] ; [past[1], v] → [v, past[1]]
+  You put the new keys and values before the old ones. The order is that of the text: the past first.
+PairSwapped    (k, v) → (v, k)
+  You return the pair as (values, keys). Your next step then compares queries with values.
 """)
-
-
-class _Changed(Attention):
-    """The same layer in steps, each of which a mistake may take in another way."""
-
-    def forward(self, x, past=None):
-        q, new = self.split(self.query(x)), (self.split(self.key(x)), self.split(self.value(x)))
-        k, v = new if past is None else self.joined(past, new)
-        weights = (q @ k.mT / self.divisor(q.shape[-1])).masked_fill(~self.mask(q.shape[2], k.shape[2]), -math.inf)
-        output = self.output((weights.softmax(-1) @ v).transpose(1, 2).flatten(-2))
-        return output, self.kept(past, new, (k, v))
-
-    def divisor(self, K):
-        return math.sqrt(K)
-
-    def joined(self, past, new):
-        return [torch.cat(pair, dim=2) for pair in zip(past, new, strict=True)]
-
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool).tril(S - T)
-
-    def kept(self, past, new, both):
-        return tuple(both)
-
-
-@cached.mistake("You did not append the new keys and values: a new word sees only the words before it, not itself.")
-class NewOnesNotAppended(_Changed):
-    def joined(self, past, new):
-        return past
-
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool)
-
-
-@cached.mistake(
-    "Your output is right, but you return the old pair. The new keys and values are lost for the next step."
-)
-class OldPairReturned(_Changed):
-    def kept(self, past, new, both):
-        return both if past is None else past
-
-
-@cached.mistake("You keep only the newest keys and values: the next step forgets all that was before them.")
-class NewestPairReturned(_Changed):
-    def kept(self, past, new, both):
-        return new
-
-
-@cached.mistake(
-    "You keep queries, too. No later position asks for an old query: keys and values are all that it reads."
-)
-class QueriesKept(CachedAttention):
-    def forward(self, x, past=None):
-        old = None if past is None else past[1:]
-        output, (k, v) = super().forward(x, old)
-        q = self.split(self.query(x))
-        return output, (q if past is None else torch.cat([past[0], q], dim=2), k, v)
-
-
-@cached.mistake(
-    "You keep the queries in the place of the keys. Later queries are compared with keys: `past` is (keys, values)."
-)
-class QueriesForKeys(CachedAttention):
-    def forward(self, x, past=None):
-        output, (_, v) = super().forward(x, past)
-        q = self.split(self.query(x))
-        return output, (q if past is None else torch.cat([past[0], q], dim=2), v)
-
-
-@cached.mistake(
-    "Your mask begins at the first key, as if no word came before the new ones: with T = 1, the new word sees only "
-    "key 0. Shift it by S − T: tril(S - T)."
-)
-class MaskFromTheFirstKey(_Changed):
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool).tril()
-
-
-@cached.mistake(
-    "You left the mask out. With one new word that is right, but of two new words the first must not see the second."
-)
-class NoMask(_Changed):
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool)
-
-
-@cached.mistake(
-    "Your mask is shifted one too far: each new word but the last sees the word after it, a leak. The shift is S − T."
-)
-class MaskOneTooFar(_Changed):
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool).tril(S - T + 1)
-
-
-@cached.mistake("You left out the division by √K: your scores are √K times too large, and the weights too sharp.")
-class Undivided(_Changed):
-    def divisor(self, K):
-        return 1
-
-
-@cached.mistake("You divided by √D, the whole width. Each head's queries and keys have K = D/H numbers: divide by √K.")
-class DividedByTheWholeWidth(_Changed):
-    def divisor(self, K):
-        return math.sqrt(self.output.in_features)
-
-
-@cached.mistake("Your mask is shifted one too far back: a new word does not see itself. The shift is S − T.")
-class MaskWithoutItself(_Changed):
-    def mask(self, T, S):
-        return torch.ones(T, S, dtype=torch.bool).tril(max(S - T - 1, 0))
-
-
-@cached.mistake(
-    "You joined along axis 0, the texts of the batch: the old words became a second text. The positions are axis 2 of "
-    "(B, H, S, K)."
-)
-class JoinedAlongTheBatch(_Changed):
-    def joined(self, past, new):
-        return [torch.cat(pair, dim=0) for pair in zip(past, new, strict=True)]
-
-
-@cached.mistake("You put the new keys and values before the old ones. The order is that of the text: the past first.")
-class NewOnesInFront(_Changed):
-    def joined(self, past, new):
-        return [torch.cat([one, old], dim=2) for old, one in zip(past, new, strict=True)]
-
-
-@cached.mistake("You return the pair as (values, keys). Your next step then compares queries with values.")
-class PairSwapped(_Changed):
-    def kept(self, past, new, both):
-        return both[1], both[0]

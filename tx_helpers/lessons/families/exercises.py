@@ -45,41 +45,31 @@ def prefix_masks(lengths, T):
 
 
 prefix.slips("""
-causal_alone    = _prefix(lambda t, s, n: (s <= t) | (n < 0))
+causal_alone    in_the_prompt | → (in_the_prompt & False) |
   Your mask is causal everywhere: a token of the prompt does not see the prompt's later tokens. This is a plain GPT.
-everything_open    = _prefix(lambda t, s, n: (s >= 0) | (t + n < 0))
+everything_open    in_the_prompt | (key <= query) → in_the_prompt | (key >= 0) | (query >= 0)
   Everybody sees everything: this is BERT's mask. In training the answer could copy its own next token.
-inside_out    = _prefix(lambda t, s, n: (s > t) & (s >= n))
+inside_out    return in_the_prompt | (key <= query) → return ~(in_the_prompt | (key <= query))
   Your mask is inside out: True means “may look” here, and yours is True where looking is forbidden.
-prompt_one_short    = _prefix(lambda t, s, n: (s <= t) | (s < n - 1))
+prompt_one_short    key < lengths[:, None, None, None] → key < lengths[:, None, None, None] - 1
   Your prompt is one token too short: keys 0 to n − 1 belong to it, so s < n.
 prompt_one_long    key < lengths → key <= lengths
   Your prompt is one token too long: key n is the first token of the answer, and you show it to everybody. Use s < n.
-prompt_sees_the_answer    = _prefix(lambda t, s, n: (s <= t) | (t < n))
+prompt_sees_the_answer    in_the_prompt = key → in_the_prompt = query
   Your prompt looks at the answer: you opened the rows of the prompt. Open its columns: what decides is the key.
-prompt_forgotten    = _prefix(lambda t, s, n: ((s < n) & (t < n)) | ((s <= t) & (s >= n)))
+prompt_forgotten    in_the_prompt | (key <= query) →
+      (in_the_prompt == in_the_prompt.mT) & (in_the_prompt | (key <= query))
   Your answer does not see the prompt, only itself: such a model could not answer anything.
-answer_both_ways    = _prefix(lambda t, s, n: (s < n) | (t >= n))
+answer_both_ways    (key <= query) → ~in_the_prompt.mT
   Your answer is read both ways, too: its tokens see their own future. After the prompt the mask is causal.
-prompt_only    = _prefix(lambda t, s, n: (s < n) | (t + n < 0))
+prompt_only    in_the_prompt | (key <= query) → in_the_prompt & (query >= 0)
   Your answer sees the prompt and none of its own tokens: each word would be written without a look at the words before
   it.
 not_itself    key <= query → key < query
   A token of the answer does not see itself in your mask. It predicts the next one, so it may: s ≤ t.
-transposed    = _prefix(lambda t, s, n: (t <= s) | (t < n))
+transposed    in_the_prompt = key → in_the_prompt = query ; (key <= query) → (key >= query)
   Your mask is transposed: rows are queries, columns are keys. Yours lets the past look at the future.
 """)
-
-
-def _prefix(rule):
-    """A mistake with another rule(query, key, n), where n (B, 1, 1, 1) is the prompt's length."""
-
-    def answer(lengths, T):
-        s = torch.arange(T)
-        n = lengths[:, None, None, None]
-        return rule(s[:, None], s, n).expand(len(lengths), 1, T, T).clone()
-
-    return answer
 
 
 # --- the loss of a prefix model --------------------------------------------------------------------------------------
@@ -140,52 +130,32 @@ def prefix_loss(model, ids, lengths, masks):
 
 
 answers_scored.slips("""
-prompt_scored    = _answers(lambda place, n: (place >= 0) & (n > 0))
+prompt_scored    -log_p[in_the_answer] → -log_p
   You scored the prompt, too. Its tokens see each other, so the model could copy them: only the answer asks something.
-first_word_free    = _answers(lambda place, n: place > n)
+first_word_free    >= lengths → > lengths
   You left out the first token of each answer. The prompt's last place predicts it: place lengths[b] of the text is part
   of the answer.
-last_of_the_prompt    = _answers(lambda place, n: place >= n - 1)
+last_of_the_prompt    lengths[:, None] → lengths[:, None] - 1
   You scored the prompt's last token. Token number lengths[b] − 1 still belongs to the prompt.
-only_the_prompt    = _answers(lambda place, n: (place < n) | (place == place.max()))
+only_the_prompt    -log_p[in_the_answer] → -log_p[~in_the_answer | (torch.arange(T) == T - 1)]
   You scored the prompt and left out the answer: the condition is the wrong way round.
-causal_mask_used    = _answers(mask=lambda B, T: torch.ones(T, T, dtype=torch.bool).tril().expand(B, 1, T, T))
+causal_mask_used    masks(lengths, T)) → torch.ones(len(ids), 1, T, T, dtype=torch.bool).tril())
   Your model read the prompt from left to right. Give it the mask of step 1, masks(lengths, T − 1).
-no_mask_used    = _answers(mask=lambda B, T: torch.ones(B, 1, T, T, dtype=torch.bool))
+no_mask_used    masks(lengths, T)) → torch.ones(len(ids), 1, T, T, dtype=torch.bool))
   Everybody saw everything, the answer, too: a model trained so copies the next token and can write nothing.
-mean_of_means    = _answers(mean=lambda log_p, chosen: -((log_p * chosen).sum(1) / chosen.sum(1)).mean())
+mean_of_means    -log_p[in_the_answer].mean() → -((log_p * in_the_answer).sum(1) / in_the_answer.sum(1)).mean()
   You took the mean of each text, and then the mean of these. All tokens of all answers count alike, so a long answer
   weighs more.
-divided_by_all    = _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum() / log_p.numel())
+divided_by_all    -log_p[in_the_answer].mean() → -(log_p * in_the_answer).mean()
   You divided by the number of all tokens. Divide by the number of those that you scored.
-added_up    = _answers(mean=lambda log_p, chosen: -(log_p * chosen).sum())
+added_up    [in_the_answer].mean() → [in_the_answer].sum()
   You added up. The loss is the mean over the answers' tokens.
-sign_lost    = _answers(mean=lambda log_p, chosen: log_p[chosen].mean())
+sign_lost    return -log_p → return log_p
   Your sign is turned: ln p is negative, and a loss is its opposite.
+target_not_shifted    target = ids[:, 1:] → target = ids[:, :-1] ; torch.arange(1, T + 1) → torch.arange(T)
+  You compared logits and tokens at the same place, so the model is scored on a token that it can see. The target of
+  place t is token t + 1.
 """)
-
-
-def _answers(where=lambda place, n: place >= n, mask=None, mean=None, length=lambda lengths: lengths):
-    """A mistake that scores other places, where(place in the text, length), uses another mask or another mean."""
-
-    def answer(model, ids, lengths, masks):
-        T = ids.shape[1] - 1
-        seen = masks(length(lengths), T) if mask is None else mask(len(ids), T)
-        log_p = model(ids[:, :-1], seen).log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
-        chosen = where(torch.arange(1, T + 1), lengths[:, None]).expand(len(ids), T)
-        return -log_p[chosen].mean() if mean is None else mean(log_p, chosen)
-
-    return answer
-
-
-@answers_scored.mistake(
-    "You compared logits and tokens at the same place, so the model is scored on a token that it can see. The target "
-    "of place t is token t + 1."
-)
-def target_not_shifted(model, ids, lengths, masks):
-    T = ids.shape[1] - 1
-    log_p = model(ids[:, :-1], masks(lengths, T)).log_softmax(-1).gather(-1, ids[:, :-1, None])[..., 0]
-    return -log_p[torch.arange(T) >= lengths[:, None]].mean()
 
 
 # --- a decoder fills a gap -------------------------------------------------------------------------------------------
@@ -232,81 +202,44 @@ def gap_scores(model, ids, gap, candidates):
 
 
 gaps.slips("""
-right_side_alone    return _each(model, ids, gap, candidates)[:, gap:].sum(1)
+right_side_alone    came.sum(dim=(1, 2)) → came[:, gap:].sum(dim=(1, 2))
   You added up what comes after the gap only. How likely the candidate itself is after the words to its left belongs to
   the sentence, too, and so do these words.
-left_side_alone    = lambda *case: _each(*case)[:, case[2] - 1]
+left_side_alone    came.sum(dim=(1, 2)) → came[:, gap - 1, 0]
   You scored the candidate alone, after the words to its left. The words to the right tell which candidate fits, and the
   decoder meets them only as it reads on: add up the full sentence.
-up_to_the_gap    = lambda *case: _each(*case)[:, : case[2]].sum(1)
+up_to_the_gap    came.sum(dim=(1, 2)) → came[:, :gap].sum(dim=(1, 2))
   You stopped at the gap. The part before it is the same for all candidates; the part after it decides.
-from_the_gap_on    = lambda *case: _each(*case)[:, case[2] - 1 :].sum(1)
+from_the_gap_on    came.sum(dim=(1, 2)) → came[:, gap - 1 :].sum(dim=(1, 2))
   You began at the gap. That ranks the candidates in the same way, since the part before is the same for all; but it is
   not the probability of the sentence.
-candidate_left_out    = lambda *case: _each(*case).sum(1) - _each(*case)[:, case[2] - 1]
+candidate_left_out    came.sum(dim=(1, 2)) → came.sum(dim=(1, 2)) - came[:, gap - 1, 0]
   You left out the candidate's own probability. A word that the model hardly expects must pay for it.
-mean_for_sum    = lambda *case: _each(*case).mean(1)
+mean_for_sum    came.sum( → came.mean(
   You took the mean over the tokens. The logarithm of a product is the sum of the logarithms.
-probability_returned    = lambda *case: _each(*case).sum(1).exp()
+probability_returned    came.sum(dim=(1, 2)) → came.sum(dim=(1, 2)).exp()
   You returned the probability. Of a long sentence it is too small for a float; return its logarithm.
-probabilities_added    = lambda *case: _each(*case).exp().sum(1)
+probabilities_added    came.sum( → came.exp().sum(
   You added up probabilities. Those of the tokens are multiplied, so their logarithms are added.
-sign_turned    = lambda *case: -_each(*case).sum(1)
+sign_turned    return came → return -came
   You turned the sign: this is the loss of each sentence, whose smallest wins. ln p is negative.
-shared_among_candidates    = lambda *case: _each(*case).sum(1).log_softmax(0)
+shared_among_candidates    came.sum(dim=(1, 2)) → came.sum(dim=(1, 2)).log_softmax(0)
   You divided by the sum over the candidates. That gives each one's share, a fine answer to another question: here ln p
   of each sentence is wanted.
+not_shifted    texts[:, :-1] → texts ; texts[:, 1:, None] → texts[..., None] ; came.sum → came[:, 1:].sum
+  You compared logits and tokens at the same place. The logits at place t belong to token t + 1, which they were made to
+  predict.
+logits_added    .log_softmax(dim=-1) →
+  You added up the logits. They become logarithms of probabilities by log_softmax(-1) alone; without it a sentence with
+  large logits wins.
+candidates_not_read    model(texts[:, :-1]).log_softmax(dim=-1) →
+      model(ids[None, :-1]).log_softmax(dim=-1).expand(len(texts), -1, -1)
+  Your model read the sentence as it was, without the candidates. What comes after the gap must be read with each
+  candidate in its place.
+scored_on_the_old_word    texts[:, 1:, None] → ids[1:].expand(len(texts), -1)[..., None]
+  You asked for the tokens of `ids`, also in the gap: the model reads the candidates and is scored on the old word. Each
+  sentence is scored on its own tokens.
 """)
-
-
-def _filled(ids, gap, candidates):
-    texts = ids.repeat(len(candidates), 1)
-    texts[:, gap] = candidates
-    return texts
-
-
-def _each(model, ids, gap, candidates):
-    """ln p (C, T−1) of every token after the first."""
-    texts = _filled(ids, gap, candidates)
-    return model(texts).log_softmax(-1)[:, :-1].gather(-1, texts[:, 1:, None])[..., 0]
-
-
-@gaps.mistake(
-    "You compared logits and tokens at the same place. The logits at place t belong to token t + 1, which they were "
-    "made to predict."
-)
-def not_shifted(model, ids, gap, candidates):
-    texts = _filled(ids, gap, candidates)
-    return model(texts).log_softmax(-1).gather(-1, texts[..., None])[:, 1:].sum(dim=(1, 2))
-
-
-@gaps.mistake(
-    "You added up the logits. They become logarithms of probabilities by log_softmax(-1) alone; without it a sentence "
-    "with large logits wins."
-)
-def logits_added(model, ids, gap, candidates):
-    texts = _filled(ids, gap, candidates)
-    return model(texts)[:, :-1].gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
-
-
-@gaps.mistake(
-    "Your model read the sentence as it was, without the candidates. What comes after the gap must be read with each "
-    "candidate in its place."
-)
-def candidates_not_read(model, ids, gap, candidates):
-    texts = _filled(ids, gap, candidates)
-    log_p = model(ids[None]).log_softmax(-1).expand(len(texts), -1, -1)
-    return log_p[:, :-1].gather(-1, texts[:, 1:, None]).sum(dim=(1, 2))
-
-
-@gaps.mistake(
-    "You asked for the tokens of `ids`, also in the gap: the model reads the candidates and is scored on the old word. "
-    "Each sentence is scored on its own tokens."
-)
-def scored_on_the_old_word(model, ids, gap, candidates):
-    texts = _filled(ids, gap, candidates)
-    log_p = model(texts[:, :-1]).log_softmax(-1)
-    return log_p.gather(-1, ids[1:].expand(len(texts), -1)[..., None]).sum(dim=(1, 2))
 
 
 # --- several gaps ----------------------------------------------------------------------------------------------------
@@ -354,57 +287,27 @@ def fill_gaps(scores, model, ids, gaps, candidates, rounds):
 
 
 several.slips("""
-one_round_alone    = _filled_by(rounds=1)
+one_round_alone    range(rounds) → range(1)
   You went over the gaps once. The first was filled before the others were known: repeat, `rounds` times.
-worst_taken    = _filled_by(lambda found, candidates: candidates[found.argmin()])
+worst_taken    argmax → argmin
   You took the candidate with the lowest score. ln p is the larger, the likelier the sentence.
 place_for_a_word    candidates[best] → best
   You wrote the place of the best candidate into the gap. candidates[best] is its id.
 backwards    gap in gaps → gap in gaps[::-1]
   You went over the gaps in the opposite order. The order of `gaps` decides which one is filled first.
-sorted_gaps    = _filled_by(order=sorted)
+sorted_gaps    gap in gaps → gap in sorted(gaps)
   You sorted the gaps, or went from left to right. Take them in the order in which they are given.
 one_gap_alone    gap in gaps → gap in gaps[:1]
   You filled one gap only. All places in `gaps` are to be filled.
 one_round_too_many    return fill_gaps(scores, model, ids, gaps, candidates, rounds + 1)
   You went over the gaps once more than asked: rounds = 1 means a single time.
+gaps_filled_apart    scores(model, text, → scores(model, ids,
+  Each gap was filled as if the others still held what they held at the beginning. Score the sentence as it is by then:
+  pass the filled copy, not ids.
+gaps_filled_together    for gap in gaps: → seen = text.clone() ⏎ for gap in gaps: ; scores(model, text, →
+      scores(model, seen,
+  The gaps were filled together at the end of each round. Fill one, and let the next one see it already.
 """)
-
-
-def _filled_by(choose=lambda found, candidates: candidates[found.argmax()], rounds=None, order=lambda gaps: gaps):
-    """A mistake that chooses, repeats or orders in another way."""
-
-    def answer(scores, model, ids, gaps, candidates, given_rounds):
-        text = ids.clone()
-        for _ in range(given_rounds if rounds is None else rounds):
-            for gap in order(gaps):
-                text[gap] = choose(scores(model, text, gap, candidates), candidates)
-        return text
-
-    return answer
-
-
-@several.mistake(
-    "Each gap was filled as if the others still held what they held at the beginning. Score the sentence as it is by "
-    "then: pass the filled copy, not ids."
-)
-def gaps_filled_apart(scores, model, ids, gaps, candidates, rounds):
-    text = ids.clone()
-    for gap in gaps:
-        text[gap] = candidates[scores(model, ids, gap, candidates).argmax()]
-    return text
-
-
-@several.mistake(
-    "The gaps were filled together at the end of each round. Fill one, and let the next one see it already."
-)
-def gaps_filled_together(scores, model, ids, gaps, candidates, rounds):
-    text = ids.clone()
-    for _ in range(rounds):
-        found = [candidates[scores(model, text, gap, candidates).argmax()] for gap in gaps]
-        for gap, word in zip(gaps, found, strict=True):
-            text[gap] = word
-    return text
 
 
 # --- similar sentences -----------------------------------------------------------------------------------------------
@@ -454,40 +357,31 @@ def sentence_similarities(states, real):
 similar.slips("""
 padding_averaged    * real[..., None] →
   You averaged over padding, too. A sentence then changes when it stands beside a longer one.
-padding_alone    return _cosines((states * ~real[..., None]).sum(1))
+padding_alone    real[..., None] → ~real[..., None] ; mean / mean.norm(dim=-1, keepdim=True) → F.normalize(mean, dim=-1)
   Your mask is inside out: you averaged the padding. `real` is True at real tokens.
-first_token    return _cosines(states[:, 0])
+first_token    (states * real[..., None]).sum(dim=1) / count → states[:, 0]
   You took the first token, as BERT's classifier does. Without training for it, that vector is no summary; here the mean
   is wanted.
-last_place    return _cosines(states[:, -1])
+last_place    (states * real[..., None]).sum(dim=1) / count → states[:, -1]
   You took the vector at the last place, which is padding in a short sentence.
 dot_products    / mean.norm(dim=-1, keepdim=True) →
   You did not divide by the lengths: these are dot products, and a sentence with a long vector is like everybody. The
   diagonal of cosines is 1.
-divided_once    return F.normalize(_mean(states, real), dim=-1) @ _mean(states, real).T
+divided_once    unit @ unit.T → unit @ mean.T
   You divided by the length of one of the two vectors only. A cosine needs both: the diagonal must be 1.
-tokens_normalised    return _cosines(_mean(F.normalize(states, dim=-1), real))
+tokens_normalised    states * real → F.normalize(states, dim=-1) * real
   You divided each token's vector by its length, and averaged then. First the mean, then the length: that order gives
   long vectors their weight.
 normalised_over_sentences    dim=-1 → dim=0
   You normalised over the sentences (dim=0). Each sentence's vector gets the length 1 by itself: dim=-1.
-largest_entries    return _cosines(states.masked_fill(~real[..., None], -math.inf).amax(1))
+largest_entries    (states * real[..., None]).sum(dim=1) / count →
+      states.masked_fill(~real[..., None], -math.inf).amax(1)
   You took the largest entry of each feature over the real tokens. That is max pooling; here the mean is wanted.
-distances    return torch.cdist(_mean(states, real), _mean(states, real))
+distances    unit @ unit.T → torch.cdist(mean, mean)
   You returned distances. They are 0 for equal sentences, where the cosine is 1.
-mean_of_cosines    return torch.einsum("btd,csd->bc", F.normalize(states, dim=-1) * real[..., None]
-      / real.sum(1)[:, None, None], F.normalize(states, dim=-1) * real[..., None] / real.sum(1)[:, None, None])
+mean_of_cosines    (states * real → (F.normalize(states, dim=-1) * real ; unit @ unit.T → mean @ mean.T
   You averaged the cosines of all pairs of tokens. First one vector for each sentence, then one cosine.
 """)
-
-
-def _cosines(vectors):
-    unit = F.normalize(vectors, dim=-1)
-    return unit @ unit.T
-
-
-def _mean(states, real):
-    return (states * real[..., None]).sum(1) / real.sum(1, keepdim=True)
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

@@ -39,27 +39,23 @@ def next_words(ids, pad):
 
 
 following.slips("""
-padding_scored    return (ids[:, :-1], ids[:, 1:].clone())
+padding_scored    torch.where(target == pad, -100, target) → target.clone()
   Padding is scored, too. It is easy to predict, so the loss would look far too good: write −100 there.
-not_shifted    return (ids[:, :-1], _left_out(ids[:, :-1], ids[:, :-1] == pad))
+not_shifted    ids[:, 1:] → ids[:, :-1]
   Your target is the input itself: each place is asked for the word that it sees. Take ids[:, 1:].
-shifted_back    return (ids[:, 1:], _left_out(ids[:, :-1], ids[:, :-1] == pad))
+shifted_back    ids[:, 1:] → ids[:, :-1] ; return ids[:, :-1] → return ids[:, 1:]
   You exchanged input and target: each place is asked for the word before it, which it has seen.
-returned_in_reverse    return (_left_out(ids[:, 1:], ids[:, 1:] == pad), ids[:, :-1])
+returned_in_reverse    return ids[:, :-1], torch.where(target == pad, -100, target) →
+      return torch.where(target == pad, -100, target), ids[:, :-1]
   You returned the target first. The input comes first, and only the target has −100.
-padding_of_the_input    return (ids[:, :-1], _left_out(ids[:, 1:], ids[:, :-1] == pad))
+padding_of_the_input    target == pad → ids[:, :-1] == pad
   You left out the places where the *input* is padding. A short text's last word is then asked for its padding: look at
   the target.
-hidden_in_the_input    return (_left_out(ids[:, :-1], ids[:, :-1] == pad), _left_out(ids[:, 1:], ids[:, 1:] == pad))
+hidden_in_the_input    return ids[:, :-1] → return torch.where(ids[:, :-1] == pad, -100, ids[:, :-1])
   You wrote −100 into the input. It is no id: the embedding has no such row. Only the target has it.
-first_word_alone    return (ids[:, :-1], _left_out(ids[:, 1:], (ids != pad).sum(1, keepdim=True)
-      - 1 != torch.arange(1, ids.shape[1])))
+first_word_alone    target == pad → (ids != pad).sum(1, keepdim=True) - 1 != torch.arange(1, ids.shape[1])
   Only the last word of each text is scored. A causal model is asked at every place.
 """)
-
-
-def _left_out(target, where):
-    return torch.where(where, -100, target)
 
 
 # --- masked words ----------------------------------------------------------------------------------------------------
@@ -119,79 +115,57 @@ def mask_tokens(ids, special, first, second, words, mask):
 
 
 masking.slips("""
-mask_overwritten    return (torch.where((first < 0.15) & ~special & (second < 0.9), words, ids),
-      torch.where((first < 0.15) & ~special, ids, -100))
+mask_overwritten    & (second >= 0.8) → ; torch.where(masked, mask, torch.where(replaced, words, ids)) →
+      torch.where(replaced, words, ids)
   The words overwrote your masks: second < 0.9 holds wherever second < 0.8 does. Ask for both ends, from 0.8 to below
   0.9, or put the masks in last.
 every_chosen_one_masked    & (second < 0.8) →
   You masked every chosen token. Then no visible word is ever a question, and the model need not know anything about
   words that it sees: that is why 10 % are replaced and 10 % stay.
-never_replaced    = _masked(shares=(0.8, 0.8))
+never_replaced    torch.where(replaced, words, ids) → ids
   You masked 80 % and left the other 20 % as they are. Half of these become the word at their place in `words`, so that
   the model cannot trust what it sees.
 all_others_replaced    & (second < 0.9) →
   You masked 80 % and replaced all the other 20 %. Those from 0.9 on stay as they are.
-only_masks_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.8), ids, -100))
+only_masks_scored    torch.where(chosen, → torch.where(masked,
   Your target holds only the words behind a mask. Chosen words that were replaced or that stayed are scored, too: that
   is what they were chosen for.
-only_changes_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (second < 0.9), ids,
-      -100))
+only_changes_scored    torch.where(chosen, → torch.where(masked | replaced,
   Your target holds only the words that look different now. A chosen word that stayed is scored, too, or the model would
   learn that visible words are always wrong.
-differences_scored    = _masked(target=lambda ids, inputs, where, second: torch.where(where & (inputs != ids), ids,
-      -100))
+differences_scored    torch.where(chosen, → torch.where(inputs != ids,
   You scored the places where input and text differ. A chosen word that stayed, or was replaced by itself, is scored,
   too: ask which words were chosen.
-everything_scored    = _masked(target=lambda ids, inputs, where, second: ids.clone())
+everything_scored    torch.where(chosen, ids, -100) → ids.clone()
   Your target is the whole text. Nearly all of it can be copied from the input, so the loss would measure copying: put
   −100 where nothing was chosen.
-target_masked_already    = _masked(target=lambda ids, inputs, where, second: torch.where(where, inputs, -100))
+target_masked_already    chosen, ids, → chosen, inputs,
   Your target was taken from the input after masking, so the model has to predict `mask`. The target holds the ids as
   they were.
-target_inside_out    = _masked(target=lambda ids, inputs, where, second: torch.where(where, -100, ids))
+target_inside_out    ids, -100 → -100, ids
   Your target is inside out: −100 stands at the chosen tokens, and the visible ones are scored.
 zero_for_ignored    ids, -100 → ids, 0
   You wrote 0 where nothing is scored. 0 is an id, too: the model would learn to predict it almost everywhere.
   cross_entropy leaves out −100.
 special_chosen    & ~special →
   You also chose special tokens. Padding is easy to predict, and nothing is learned from it: leave out `special`.
-special_masked    return (_masked(chosen=lambda first, special: first < 0.15)(ids, special, first, second, words,
-      mask)[0], torch.where((first < 0.15) & ~special, ids, -100))
+special_masked    chosen = (first < 0.15) & ~special → chosen = first < 0.15 ; torch.where(chosen, →
+      torch.where(chosen & ~special,
   You hid special tokens, too, though you do not score them: leave them out of what is chosen, once.
-first_number_scaled    return _masked()(ids, special, first, first / 0.15, words, mask)
+first_number_scaled    masked = → second = first / 0.15 ⏎ masked =
   You divided `first` by 0.15 in place of taking `second`. That has the same chances in training; with the given numbers
   the results differ.
-returned_in_reverse    = lambda *case: _masked()(*case)[::-1]
+returned_in_reverse    return inputs, torch.where(chosen, ids, -100) → return torch.where(chosen, ids, -100), inputs
   You returned the labels before the masked text. The text comes first, and only the labels have −100.
 wrong_side    first < 0.15 → first > 0.15
   You chose the tokens whose number is not below 0.15. That is 85 % of them, and too little is left to guess from.
 tenths_exchanged    second < 0.9 → second > 0.9
   You exchanged the last two shares. A word from `words` comes at 0.8 to 0.9, and from 0.9 on a token stays. In training
   both are the same, 10 % each; with the given numbers the results differ.
+shares_of_all    masked = chosen & (second < 0.8) → masked = second < 0.8 ; replaced = chosen & → replaced =
+  You masked 80 % of all tokens, and replaced 10 % of them. These shares are of the chosen ones: the conditions need
+  `chosen &` in front.
 """)
-
-
-def _masked(chosen=lambda first, special: (first < 0.15) & ~special, shares=(0.8, 0.9), target=None):
-    """A mistake that chooses other tokens, replaces other shares, or has another target."""
-
-    def answer(ids, special, first, second, words, mask):
-        where = chosen(first, special)
-        inputs = torch.where(where & (second < shares[1]), words, ids)
-        inputs = torch.where(where & (second < shares[0]), mask, inputs)
-        if target is None:
-            return inputs, torch.where(where, ids, -100)
-        return inputs, target(ids, inputs, where, second)
-
-    return answer
-
-
-@masking.mistake(
-    "You masked 80 % of all tokens, and replaced 10 % of them. These shares are of the chosen ones: the conditions "
-    "need `chosen &` in front."
-)
-def shares_of_all(ids, special, first, second, words, mask):
-    inputs = torch.where(second < 0.8, mask, torch.where(second < 0.9, words, ids))
-    return inputs, torch.where((first < 0.15) & ~special, ids, -100)
 
 
 # --- hidden spans ----------------------------------------------------------------------------------------------------
@@ -249,78 +223,41 @@ def hide_spans(ids, spans, sentinels):
 spans_hidden.slips("""
 end_hidden_too    return hide_spans(ids, [(start, min(end + 1, len(ids))) for start, end in spans], sentinels)
   You took the end of a span as part of it: ids[start:end] ends before `end`, and so does the hidden part.
-not_closed    return (_hidden(ids, spans, sentinels)[0], _hidden(ids, spans, sentinels)[1][:-1])
+not_closed    [*targets, sentinels[len(spans)]] → targets
   The closing sentinel is missing: nothing tells the model, or you, where the last span ends.
-closed_in_the_input    return ([*_hidden(ids, spans, sentinels)[0], sentinels[len(spans)]],
-      _hidden(ids, spans, sentinels)[1])
+closed_in_the_input    inputs + ids[place:] → [*inputs, *ids[place:], sentinels[len(spans)]]
   Your input ends in a sentinel, too. The closing one belongs to the target alone: there is no gap behind the text.
-last_sentinel_closes    return (_hidden(ids, spans, sentinels)[0],
-      [*_hidden(ids, spans, sentinels)[1][:-1], sentinels[-1]])
+last_sentinel_closes    sentinels[len(spans)] → sentinels[-1]
   You closed the target with the last sentinel of the list. It is the next one, sentinels[len(spans)].
-returned_in_reverse    = lambda *case: _hidden(*case)[::-1]
+returned_in_reverse    return inputs + ids[place:], [*targets, sentinels[len(spans)]] →
+      return [*targets, sentinels[len(spans)]], inputs + ids[place:]
   You returned the target first. First comes the input, the text with its gaps.
 same_sentinel    return hide_spans(ids, spans, [sentinels[0]] * len(sentinels))
   All your gaps have the same sentinel, as with BERT's mask. Each needs its own, or the target could not say which gap
   it fills.
-sentinel_behind    return (_hidden(ids, spans, sentinels)[0],
-      [*(token for (a, b), s in zip(spans, sentinels, strict=False) for token in [*ids[a:b], s]),
-      sentinels[len(spans)]])
+sentinel_behind    [sentinel, *ids[start:end]] → [*ids[start:end], sentinel]
   Your target has each sentinel behind its tokens. It stands in front: it says which gap is filled next.
-gaps_unmarked    return _hidden(ids, spans, sentinels, visible=lambda ids, place, start, sentinel: ids[place:start])
+gaps_unmarked    [*ids[place:start], sentinel] → ids[place:start]
   You cut the spans out and put nothing in their place. Without sentinels the input does not show that anything is
   missing.
-target_unmarked    return (_hidden(ids, spans, sentinels)[0],
-      [token for start, end in spans for token in ids[start:end]])
+target_unmarked    [sentinel, *ids[start:end]] → ids[start:end] ; [*targets, sentinels[len(spans)]] → targets
   Your target has no sentinels between the spans: nobody can tell which token fills which gap.
-whole_text_in_the_target    return (_hidden(ids, spans, sentinels)[0], list(ids))
+whole_text_in_the_target    [*targets, sentinels[len(spans)]] → list(ids)
   Your target is the whole text. T5 writes the hidden spans only, which makes its target, and its training, far shorter.
-rest_lost    return (_hidden(ids, spans, sentinels)[0][: -len(ids[spans[-1][1] :]) or None],
-      _hidden(ids, spans, sentinels)[1])
+rest_lost    inputs + ids[place:] → inputs
   What follows the last span is missing in your input: after the loop add ids[place:].
+sentinel_for_each_token    *ids[place:start], sentinel] → *ids[place:start], *[sentinel] * (end - start)]
+  You put one sentinel for every hidden token. One stands for the whole span: the model must also find out how long the
+  gap is, and the input becomes shorter.
+places_shifted    return inputs + ids[place:] → inputs = list(ids) ⏎
+      for (start, end), sentinel in zip(spans, sentinels, strict=False): ⏎     inputs[start:end] = [sentinel] ⏎
+      return inputs
+  Your places shift: after the first span was cut out, the list is shorter, and the later spans no longer stand where
+  they did. Work from right to left, or build a new list.
+visible_in_the_target    [sentinel, *ids[start:end]] → [*ids[place:start], sentinel] ;
+      [*targets, sentinels[len(spans)]] → targets + ids[place:]
+  Your target holds the tokens that stayed. Those are in the input already; the target holds the hidden ones.
 """)
-
-
-def _hidden(ids, spans, sentinels, *, visible=lambda ids, place, start, sentinel: [*ids[place:start], sentinel]):
-    """The right pair, or one whose input has something else for a span."""
-    inputs, targets, place = [], [], 0
-    for (start, end), sentinel in zip(spans, sentinels, strict=False):
-        inputs += visible(ids, place, start, sentinel)
-        targets += [sentinel, *ids[start:end]]
-        place = end
-    return inputs + ids[place:], [*targets, sentinels[len(spans)]]
-
-
-@spans_hidden.mistake(
-    "You put one sentinel for every hidden token. One stands for the whole span: the model must also find out how "
-    "long the gap is, and the input becomes shorter."
-)
-def sentinel_for_each_token(ids, spans, sentinels):
-    inputs = list(ids)
-    for (start, end), sentinel in zip(spans, sentinels, strict=False):
-        inputs[start:end] = [sentinel] * (end - start)
-    return inputs, hide_spans(ids, spans, sentinels)[1]
-
-
-@spans_hidden.mistake(
-    "Your places shift: after the first span was cut out, the list is shorter, and the later spans no longer stand "
-    "where they did. Work from right to left, or build a new list."
-)
-def places_shifted(ids, spans, sentinels):
-    inputs = list(ids)
-    for (start, end), sentinel in zip(spans, sentinels, strict=False):
-        inputs[start:end] = [sentinel]
-    return inputs, hide_spans(ids, spans, sentinels)[1]
-
-
-@spans_hidden.mistake(
-    "Your target holds the tokens that stayed. Those are in the input already; the target holds the hidden ones."
-)
-def visible_in_the_target(ids, spans, sentinels):
-    targets, place = [], 0
-    for (start, end), sentinel in zip(spans, sentinels, strict=False):
-        targets += [*ids[place:start], sentinel]
-        place = end
-    return hide_spans(ids, spans, sentinels)[0], targets + ids[place:]
 
 
 # --- leaving out -----------------------------------------------------------------------------------------------------

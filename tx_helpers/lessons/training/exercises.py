@@ -34,23 +34,20 @@ def shifted_pair(ids, bos, eos):
 
 
 shift.slips("""
-not_shifted    return (_joined(bos, ids), _joined(bos, ids))
+not_shifted    torch.cat([ids, torch.tensor([eos])]) → torch.cat([torch.tensor([bos]), ids])
   Your targets are not shifted: each position predicts the token that it reads. Copying gives a loss of 0.
-shifted_backwards    return (_joined(ids, eos), _joined(bos, ids))
+shifted_backwards    torch.cat([torch.tensor([bos]), ids]) → torch.cat([ids, torch.tensor([eos])]) ;
+      torch.cat([ids, torch.tensor([eos])]) → torch.cat([torch.tensor([bos]), ids])
   You shifted backwards: each position has to predict the token before its own, which it has already read.
-shifted_by_two    return (_joined(bos, ids), _joined(ids, eos, eos)[1:])
+shifted_by_two    [ids, torch.tensor([eos])] → [ids[1:], torch.tensor([eos, eos])]
   You shifted by two: each position has to predict the token after the next, without reading the next.
 signs_swapped    return shifted_pair(ids, eos, bos)
   You swapped the two: your input starts with `eos`, and your target ends with `bos`.
 rolled    [eos] → [bos]
   You rolled the input, so `bos` has moved to the end of the target, where `eos` belongs.
-no_end    return (_joined(bos, ids), _joined(ids, ids[-1:]))
+no_end    torch.tensor([eos]) → ids[-1:]
   There is no `eos` in your target: a model trained on it never learns to stop.
 """)
-
-
-def _joined(*parts):
-    return torch.cat([part if isinstance(part, torch.Tensor) else torch.tensor([part]) for part in parts])
 
 
 # --- a training step -------------------------------------------------------------------------------------------------
@@ -134,97 +131,48 @@ def training_step(model, optimizer, batch, clip):
 
 
 step.slips("""
-gradients_pile_up    = _stepping(calls=("backward", "clip", "step"))
+gradients_pile_up    optimizer.zero_grad() →
   zero_grad is missing: backward adds the new gradients to those of the step before.
-cleared_too_late    = _stepping(calls=("backward", "zero", "step"))
+cleared_too_late    optimizer.zero_grad() → ; torch.nn.utils.clip_grad_norm_(model.parameters(), clip) →
+      optimizer.zero_grad()
   The weights did not move: either optimizer.step() is missing, or you cleared the gradients before it.
-stepped_too_early    = _stepping(calls=("step", "zero", "backward", "clip"))
+stepped_too_early    optimizer.zero_grad() → ; loss.backward() → optimizer.step() ⏎ optimizer.zero_grad() ⏎
+      loss.backward() ; optimizer.step() ⏎ return → return
   You stepped before backward: the optimizer uses the gradients of the batch before.
-not_clipped    = _stepping(calls=("zero", "backward", "step"))
+not_clipped    torch.nn.utils.clip_grad_norm_(model.parameters(), clip) →
   Your gradients are as long as before when the optimizer takes its step: clip_grad_norm_ belongs between backward and
   step.
-clipped_number_by_number    = _stepping(clip_by=torch.nn.utils.clip_grad_value_)
+clipped_number_by_number    clip_grad_norm_ → clip_grad_value_
   You clipped each number by itself, which changes the gradient's direction. clip_grad_norm_ shortens all numbers by the
   same factor.
-clipped_tensor_by_tensor    = _stepping(clip_by=_each_alone)
+clipped_tensor_by_tensor    torch.nn.utils.clip_grad_norm_(model.parameters(), clip) →
+      for one in model.parameters(): ⏎     torch.nn.utils.clip_grad_norm_([one], clip)
   You clipped each parameter by itself; the norm is that of all together.
-always_scaled    = _stepping(clip_by=_always_scaled)
+always_scaled    torch.nn.utils.clip_grad_norm_(model.parameters(), clip) →
+      norm = torch.nn.utils.clip_grad_norm_(model.parameters(), torch.inf) ⏎
+      for one in model.parameters(): ⏎     one.grad *= clip / norm
   You scale every gradient to the norm `clip`. A gradient that is shorter than that should stay as it is.
-left_in_evaluation    = _stepping(training=False)
+left_in_evaluation    model.train() →
   The model is still in evaluation mode, where dropout does nothing: call model.train() at the beginning.
 graph_kept    .item() →
   You returned the loss as a tensor. It holds the whole graph of its computation, so a list of such losses fills the
   memory: return loss.item().
-padding_counted    = _stepping(lambda model, batch: F.cross_entropy(model(batch.source, batch.decoder_input).flatten(0,
-      1), batch.target.flatten()))
+padding_counted    , ignore_index=0 →
   Your loss counts the padding: pass ignore_index=0, or the model mostly learns to write <pad>.
-not_shifted    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.decoder_input),
-      batch.decoder_input))
+not_shifted    batch.target.flatten() → batch.decoder_input.flatten()
   You compared the logits with batch.decoder_input: each position then predicts the word that it reads.
-reads_the_answer    = _stepping(lambda model, batch: mean_loss(model(batch.source, batch.target), batch.target))
+reads_the_answer    batch.decoder_input → batch.target
   You gave the decoder batch.target to read: that is the answer, one word too early.
 softmax_first    model(batch.source, batch.decoder_input) → model(batch.source, batch.decoder_input).softmax(-1)
   You applied softmax before F.cross_entropy, which does so itself. Twice is too flat, so learning is slow.
-summed    = _stepping(lambda model, batch: _forward(model, batch) * (batch.target != 0).sum())
+summed    ignore_index=0 → ignore_index=0, reduction="sum"
   Your loss is the sum over all words, not their mean: with N words the step is N times as long.
-means_averaged    = _stepping(_mean_of_sentence_means)
+means_averaged    F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=0) →
+      torch.stack([F.cross_entropy(*pair, ignore_index=0) for pair in zip(logits, batch.target, strict=True)]).mean()
   You averaged the sentences' means: a word of a short sentence counts more.
-climbed    = _stepping(calls=("zero", "uphill", "clip", "step"))
+climbed    loss.backward() → (-loss).backward()
   You walked uphill: backward must start from the loss itself, not from its negative.
 """)
-
-
-def mean_loss(logits, target):
-    """Mean cross-entropy of the targets that are not padding."""
-    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
-
-
-def _forward(model, batch):
-    return mean_loss(model(batch.source, batch.decoder_input), batch.target)
-
-
-def _stepping(
-    loss_of=_forward,
-    calls=("zero", "backward", "clip", "step"),
-    clip_by=torch.nn.utils.clip_grad_norm_,
-    training=True,
-    result=torch.Tensor.item,
-):
-    """A mistake: another loss (model, batch) -> scalar, other calls after it, another clipping, mode or result."""
-
-    def stepped(model, optimizer, batch, clip):
-        model.train(training)
-        loss = loss_of(model, batch)
-        do = {
-            "zero": optimizer.zero_grad,
-            "backward": loss.backward,
-            "uphill": lambda: (-loss).backward(),
-            "clip": lambda: clip_by(model.parameters(), clip),
-            "step": optimizer.step,
-        }
-        for call in calls:
-            do[call]()
-        return result(loss)
-
-    return stepped
-
-
-def _always_scaled(parameters, clip):
-    gradients = [parameter.grad for parameter in parameters]
-    norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
-    for gradient in gradients:
-        gradient.mul_(clip / norm)
-
-
-def _each_alone(parameters, clip):
-    for parameter in parameters:
-        torch.nn.utils.clip_grad_norm_([parameter], clip)
-
-
-def _mean_of_sentence_means(model, batch):
-    logits = model(batch.source, batch.decoder_input)  # (B, T, V)
-    means = [mean_loss(row[None], target[None]) for row, target in zip(logits, batch.target, strict=True)]
-    return torch.stack(means).mean()
 
 
 # --- label smoothing -------------------------------------------------------------------------------------------------
@@ -265,16 +213,11 @@ nothing_taken    - eps →
   Your rows sum to more than 1: you gave ε to the others without taking it from the right one.
 epsilon_each    / (V - 1) →
   You gave each of the others the full ε: they have to share it, or the rows sum to more than 1.
-one_hot_only    return _rows(y, V, 1.0, 0.0)
+one_hot_only    one_hot * (1 - eps) + (1 - one_hot) * eps / (V - 1) → one_hot.float()
   You smoothed nothing: this is the plain one-hot target.
-parts_swapped    return _rows(y, V, eps, (1 - eps) / (V - 1))
+parts_swapped    one_hot * (1 - eps) + (1 - one_hot) * eps → one_hot * eps + (1 - one_hot) * (1 - eps)
   You swapped 1 − ε and ε: the right token gets little, and all the others share the rest.
 """)
-
-
-def _rows(y, V, right, other):
-    """Rows (T, V) with one number at the right token and another at all others."""
-    return torch.where(F.one_hot(y, V) == 1, right, other)
 
 
 # --- Adam ------------------------------------------------------------------------------------------------------------
@@ -338,75 +281,45 @@ def adam_step(p, g, m, v, t, lr):
 
 
 adam.slips("""
-all_rows_moved    = _dense
+all_rows_moved    g.ne(0).any(dim=-1, keepdim=True) → torch.tensor(True)
   You moved all rows. Earlier gradients, still in m, push words that the batch did not contain.
-means_fade    = lambda *state: (adam_step(*state)[0], *_dense(*state)[1:])
+means_fade    torch.where(seen, 0.9 * m + 0.1 * g, m) → 0.9 * m + 0.1 * g ;
+      torch.where(seen, 0.999 * v + 0.001 * g**2, v) → 0.999 * v + 0.001 * g**2
   You left the unused rows of p alone, but let their m and v fade: when the word occurs again, its means have forgotten
   it.
-numbers_left_out    = _lazily(_dense, takes_part=lambda g: g != 0)
+numbers_left_out    .any(dim=-1, keepdim=True) →
   You left out single numbers whose gradient is 0. A word is a row: if it was used, a 0 in its row is a gradient like
   any other.
-rows_by_their_sum    = _lazily(_dense, takes_part=lambda g: g.sum(dim=-1, keepdim=True) != 0)
+rows_by_their_sum    g.ne(0).any(dim=-1, keepdim=True) → g.sum(dim=-1, keepdim=True).ne(0)
   You decided by the sum of a row of g. It can be 0 for a word that was used, as for [1, −1]: use any.
-only_full_rows    = _lazily(_dense, takes_part=lambda g: g.ne(0).all(dim=-1, keepdim=True))
+only_full_rows    .any( → .all(
   You left out every row with a 0 in it. One number that is not 0 shows that a word was used: any, not all.
-no_correction    = _with(correct=(0.0, 0.0))
+no_correction    m / (1 - 0.9**t), v / (1 - 0.999**t) → m, v
   You did not correct the means for their start at 0. The first m holds a tenth of g and √v a thirtieth: the first step
   is 3 times too long.
-corrected_too_late    = _lazily(lambda p, g, m, v, t, lr: _dense(p, g, m, v, t + 1, lr))
+corrected_too_late    m_hat, v_hat = → t = t + 1 ⏎ m_hat, v_hat =
   You corrected with 1 − βᵗ⁺¹. t is counted from 1 already, so the first step corrects with 1 − β.
-corrected_kept    = _lazily(_corrected)
+corrected_kept    p), m, v → p), torch.where(seen, m_hat, m), torch.where(seen, v_hat, v)
   You returned the corrected means: they must stay uncorrected, or the next step corrects them again.
-means_of_the_step_before    = _lazily(_with_means_of_the_step_before)
+means_of_the_step_before    m = torch.where → m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.999**t) ⏎ m = torch.where ;
+      m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.999**t) ⏎ return → return
   You stepped with the old m and v: this gradient has no effect until the next step. Update them first.
 uphill    p - lr → p + lr
   You stepped uphill: the loss falls against the gradient, so the step has to be subtracted from p.
 no_root    .sqrt() →
   The root is missing: you divided by v̂ itself, so small gradients give enormous steps.
-epsilon_under_the_root    = _with(divisor=lambda v: (v + 1e-8).sqrt())
+epsilon_under_the_root    v_hat.sqrt() + 1e-8 → (v_hat + 1e-8).sqrt()
   Your ε is under the root, where 1e-8 becomes 1e-4: numbers with a small gradient hardly move.
 not_squared    g**2 → g
   Your v is a mean of g, not of g²: it can be negative, and then its root is NaN.
-betas_swapped    = _with(keep=(0.999, 0.9), correct=(0.999, 0.9))
+betas_swapped    0.9 * m + 0.1 * g → 0.999 * m + 0.001 * g ; 0.999 * v + 0.001 * → 0.9 * v + 0.1 * ;
+      0.9**t), v / (1 - 0.999**t) → 0.999**t), v / (1 - 0.9**t)
   You swapped β₁ and β₂: you average the direction over about a thousand steps, and the size over ten.
-beta_of_2017    = _with(keep=(0.9, 0.98), correct=(0.9, 0.98))
+beta_of_2017    0.999 * v + 0.001 * → 0.98 * v + 0.02 * ; 0.999** → 0.98**
   Your β₂ is 0.98, as in the notebook's own loop and in 2017. In this exercise it is 0.999.
-forgets_at_once    = _with(keep=(0.1, 0.001))
+forgets_at_once    0.9 * m + 0.1 * g → 0.1 * m + 0.9 * g ; 0.999 * v + 0.001 * g → 0.001 * v + 0.999 * g
   You swapped β and 1 − β: your means remember a tenth of the past instead of nine tenths.
 """)
-
-
-def _dense(p, g, m, v, t, lr, keep=(0.9, 0.999), correct=(0.9, 0.999), power=2, divisor=lambda v: v.sqrt() + 1e-8):
-    """Adam in all rows: shares of the old means, the β of their correction, power of g in v, what v̂ divides by."""
-    m = keep[0] * m + (1 - keep[0]) * g
-    v = keep[1] * v + (1 - keep[1]) * g**power
-    m_hat, v_hat = m / (1 - correct[0] ** t), v / (1 - correct[1] ** t)
-    return p - lr * m_hat / divisor(v_hat), m, v
-
-
-def _lazily(step, takes_part=lambda g: g.ne(0).any(dim=-1, keepdim=True)):
-    """A mistake: another step in the rows with a gradient, or the right step in other rows."""
-
-    def lazy(p, g, m, v, t, lr):
-        stepped = zip(step(p, g, m, v, t, lr), (p, m, v), strict=True)
-        return tuple(torch.where(takes_part(g), new, old) for new, old in stepped)
-
-    return lazy
-
-
-def _with(**options):
-    """A mistake: Adam with other options, in the right rows."""
-    return _lazily(lambda *state: _dense(*state, **options))
-
-
-def _corrected(p, g, m, v, t, lr):
-    p, m, v = _dense(p, g, m, v, t, lr)
-    return p, m / (1 - 0.9**t), v / (1 - 0.999**t)
-
-
-def _with_means_of_the_step_before(p, g, m, v, t, lr):
-    p = p - lr * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
-    return p, *_dense(p, g, m, v, t, lr)[1:]
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

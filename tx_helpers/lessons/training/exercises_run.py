@@ -1,7 +1,6 @@
 """Two exercises that build a training run: the rates of all its steps, then the run, with batches in pieces."""
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
@@ -40,35 +39,24 @@ def three_phases(steps, warmup, fall, peak):
 
 
 phases.slips("""
-from_zero    = _rates(rise=lambda n, warmup: (n - 1) / warmup)
+from_zero    n / warmup → (n - 1) / warmup
   Your warm-up begins at 0, so the first step changes nothing. Count the steps from 1.
-peak_too_late    = _rates(rise=lambda n, warmup: n / (warmup + 1))
+peak_too_late    n / warmup → n / (warmup + 1)
   Your warm-up reaches the peak one step too late. The last of the `warmup` steps has the rate `peak`.
-no_warmup    = _rates(rise=lambda n, warmup: 1.0)
+no_warmup    n / warmup if n <= warmup else →
   The warm-up is missing: your first steps have the largest rate already.
-no_fall    = _rates(fall_of=lambda left, fall: 1.0)
+no_fall    min(1.0, (steps - n + 1) / fall) → 1.0
   Your rate never falls. The last `fall` steps must go down.
 ends_at_zero    n + 1 → n
   Your last step has the rate 0, so it changes nothing. The rate would be 0 one step later.
 falls_from_the_start    return [peak * (n / warmup if n <= warmup else (steps - n + 1) / (steps - warmup))
       for n in range(1, steps + 1)]
   Your rate falls right after the warm-up. It should stay at the peak, and fall in the last `fall` steps.
-falls_by_halves    = _rates(fall_of=lambda left, fall: 0.5 ** (fall - left))
+falls_by_halves    (steps - n + 1) / fall → 0.5 ** (fall - (steps - n + 1))
   Your rate is halved at each of the last steps. It should fall by the same amount each time.
 shares_only    return three_phases(steps, warmup, fall, 1.0)
   You returned shares of the peak. Multiply them by `peak`.
 """)
-
-
-def _rates(rise=lambda n, warmup: n / warmup, fall_of=lambda left, fall: left / fall):
-    """A mistake: another rise, or another fall (left: the steps that remain, this one included)."""
-
-    def rates(steps, warmup, fall, peak):
-        down = [min(1.0, fall_of(steps - n + 1, fall)) if steps - n + 1 <= fall else 1.0 for n in range(1, steps + 1)]
-        up = [min(1.0, rise(n, warmup)) if n <= warmup else 1.0 for n in range(1, steps + 1)]
-        return [peak * min(one, other) for one, other in zip(up, down, strict=True)]
-
-    return rates
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -154,102 +142,43 @@ def train_in_pieces(model, optimizer, batches, rates, clip):
 
 
 run.slips("""
-means_averaged    = _running(shares=lambda pieces: [1 / len(pieces)] * len(pieces))
+means_averaged    summed / words → summed / (piece.target != 0).sum() / len(pieces)
   You averaged the means of the pieces. A piece with few words then counts as much as one with many: weigh each by its
   number of words.
-means_added    = _running(shares=lambda pieces: [1.0] * len(pieces))
+means_added    summed / words → summed / (piece.target != 0).sum()
   You added the means of the pieces: with two pieces the gradient is about twice as long as that of the whole batch.
-sums_added    = _running(shares=_counts)
+sums_added    summed / words → summed
   You added the losses of all words and never divided by their number.
-weighed_by_places    = _running(shares=_by_places)
+weighed_by_places    summed / words →
+      summed / (piece.target != 0).sum() * piece.target.numel() / sum(one.target.numel() for one in pieces)
   You weighed the pieces by all their places, padding included. Count the targets that are not 0.
-weighed_by_sentences    = _running(shares=_by_sentences)
+weighed_by_sentences    summed / words →
+      summed / (piece.target != 0).sum() * len(piece.target) / sum(len(one.target) for one in pieces)
   You weighed the pieces by their number of sentences. A loss is a mean over words, so count words.
-padding_counted    = _running(shares=_by_places, ignored=-100)
+padding_counted    (piece.target != 0).sum() for → piece.target.numel() for ; ignore_index=0, →
   Your loss counts the padding: ignore_index=0 is missing, and the words are those that are not 0.
-padding_summed    = _running(shares=lambda pieces: [piece.target.numel() / sum(_counts(pieces)) for piece in pieces],
-      ignored=-100)
+padding_summed    ignore_index=0, →
   You divided by the number of words, but your sum also has the padding in it: ignore_index=0 is missing.
-only_the_last_piece    = _running(zero="piece")
+only_the_last_piece    logits = → optimizer.zero_grad() ⏎ logits =
   You cleared the gradients before each piece, so only the last piece is left at the step.
-never_cleared    = _running(zero="never")
+never_cleared    optimizer.zero_grad() →
   You never clear the gradients: those of the steps before are still in them.
-a_step_for_each_piece    = _running(step_each=True)
+a_step_for_each_piece    total += loss.item() → total += loss.item() ⏎ optimizer.step() ; clip) ⏎ optimizer.step() →
+      clip)
   You took a step after each piece. The weights must not move before the whole batch has been seen.
-clipped_piece_by_piece    = _running(clip_each=True)
+clipped_piece_by_piece    total += loss.item() → total += loss.item() ⏎
+      torch.nn.utils.clip_grad_norm_(model.parameters(), clip) ;
+      torch.nn.utils.clip_grad_norm_(model.parameters(), clip) ⏎ optimizer → optimizer
   You clipped after each piece. Clip once, when the gradient of the whole batch is there.
-not_clipped    = _running(clips=False)
+not_clipped    torch.nn.utils.clip_grad_norm_(model.parameters(), clip) →
   Your gradients are not clipped: call clip_grad_norm_ once, before the step.
-one_group_only    = _running(groups=slice(1))
+one_group_only    in optimizer.param_groups → in optimizer.param_groups[:1]
   You gave the rate to the first group only. The optimizer has two: loop over optimizer.param_groups.
-rate_not_set    = _running(groups=slice(0))
+rate_not_set    group["lr"] = rate → pass
   Your rates have no effect: every step has the rate that the optimizer came with. Set group["lr"] in each.
-rate_too_late    = _running(late=True)
+rate_too_late    for group in optimizer.param_groups: ⏎ group["lr"] = rate → ; losses.append(total) →
+      losses.append(total) ⏎ for group in optimizer.param_groups: ⏎     group["lr"] = rate
   You set the rate after the step, so each step has the rate of the one before.
-loss_of_the_last_piece    = _running(result=lambda parts: parts[-1])
+loss_of_the_last_piece    total += → total =
   You trained well, but returned the last piece's part of the loss. Add up the parts of all pieces.
 """)
-
-
-def _counts(pieces):
-    return [int((piece.target != 0).sum()) for piece in pieces]
-
-
-def _by_words(pieces):
-    return [count / sum(_counts(pieces)) for count in _counts(pieces)]
-
-
-def _by_places(pieces):
-    return [piece.target.numel() / sum(one.target.numel() for one in pieces) for piece in pieces]
-
-
-def _by_sentences(pieces):
-    return [len(piece.target) / sum(len(one.target) for one in pieces) for piece in pieces]
-
-
-def _running(
-    shares=_by_words,  # of each piece's mean loss in that of the batch
-    groups=slice(None),  # that are given the rate
-    zero="step",  # when the gradients are cleared: at every "step", at every "piece", "never"
-    clip_each=False,  # clip after every piece
-    step_each=False,  # a step after every piece
-    clips=True,
-    late=False,  # the rate is set after the step
-    ignored=0,  # the target that does not count
-    result=sum,  # of the pieces' shares of the loss
-):
-    """A mistake: the right run but for one of these."""
-
-    def trained(model, optimizer, batches, rates, clip):
-        def set_rate(rate):
-            for group in optimizer.param_groups[groups]:
-                group["lr"] = rate
-
-        losses = []
-        for pieces, rate in zip(batches, rates, strict=True):
-            if not late:
-                set_rate(rate)
-            if zero == "step":
-                optimizer.zero_grad()
-            parts = []
-            for piece, share in zip(pieces, shares(pieces), strict=True):
-                if zero == "piece":
-                    optimizer.zero_grad()
-                logits = model(piece.source, piece.decoder_input).flatten(0, 1)
-                loss = F.cross_entropy(logits, piece.target.flatten(), ignore_index=ignored) * share
-                loss.backward()
-                parts.append(loss.item())
-                if clip_each:
-                    nn.utils.clip_grad_norm_(model.parameters(), clip)
-                if step_each:
-                    optimizer.step()
-            if clips and not clip_each:
-                nn.utils.clip_grad_norm_(model.parameters(), clip)
-            if not step_each:
-                optimizer.step()
-            if late:
-                set_rate(rate)
-            losses.append(result(parts))
-        return losses
-
-    return trained

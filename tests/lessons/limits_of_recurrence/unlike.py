@@ -1,81 +1,18 @@
 """Wrong answers to the lesson's exercises, unlike any in the bank: none may pass."""
 
-import math
+from answer_tables import edits
 
-import torch
-import torch.nn.functional as F
-
-from answer_tables import named
-
-
-def each_unit_sees_itself_only(x, real, W, U, b):
-    h, states = torch.zeros_like(b), []
-    for row, word in zip(x, real, strict=True):
-        h = torch.tanh(row @ W + h * U.diagonal() + b) if word else h
-        states.append(h)
-    return torch.stack(states)
-
-
-def softsign_for_tanh(x, real, W, U, b):
-    h, states = torch.zeros_like(b), []
-    for row, word in zip(x, real, strict=True):
-        h = F.softsign(row @ W + h @ U + b) if word else h
-        states.append(h)
-    return torch.stack(states)
-
-
-def lstm_with_hard_gates(z, h, c):
-    i, f, o = F.hardsigmoid(z[0]), F.hardsigmoid(z[1]), F.hardsigmoid(z[3])
-    c = f * c + i * z[2].tanh()
-    return o * c.tanh(), c
-
-
-def additive_divided_by_the_root_of_a(s, H, W, v):
-    for_s, for_h = W.chunk(2)
-    return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v / math.sqrt(len(v))).softmax(dim=-1)
-
-
-def additive_v_loses_its_sign(s, H, W, v):
-    for_s, for_h = W.chunk(2)
-    return (((s @ for_s)[:, None] + H @ for_h).tanh() @ v.abs()).softmax(dim=-1)
-
-
-def words_by_softsign(x, W, U, b):
-    h, states = torch.zeros_like(b), []
-    for word in x:
-        h = F.softsign(word @ W + h @ U + b)
-        states.append(h)
-    return torch.stack(states)
-
-
-def back_scaled(s, h, W, U, v):
-    alpha = (torch.tanh(s @ W + h @ U) @ v / math.sqrt(len(v))).softmax(0)
-    return alpha, alpha @ h
-
-
-def decoder_that_normalises_its_context(y, s, h, weigh, W, C, U):
-    states, weights = [], []
-    for word in y:
-        alpha = weigh(s[None], h)[0]
-        s = torch.tanh(word @ W + F.normalize(alpha @ h, dim=0) @ C + s @ U)
-        states.append(s)
-        weights.append(alpha)
-    return torch.stack(states), torch.stack(weights)
-
-
-UNLIKE = {
-    "decoder_states": named(decoder_that_normalises_its_context),
-    "read_words": named(words_by_softsign),
-    "look_back": named(back_scaled),
-    "rnn_states": named(each_unit_sees_itself_only, softsign_for_tanh),
-    "gradient_through_time": {
-        "of_the_mean_step": lambda w, h: (w * (1 - (h**2).mean())) ** len(h),
-        # (3.0, zeros(4)): 81
-        "clipped_to_one": lambda w, h: max(-1.0, min(1.0, float(torch.prod(w * (1 - h**2))))),
-    },
-    "lstm_step": named(lstm_with_hard_gates),
-    "additive_weights": named(additive_divided_by_the_root_of_a, additive_v_loses_its_sign),
-    "convolution_layers": {
-        "rounded_to_nearest": lambda n, k: max(1, round(n / ((k - 1) / 2))),
-    },
-}
+UNLIKE = edits("""
+read_words.words_by_softsign    torch.tanh → F.softsign
+rnn_states.each_unit_sees_itself_only    h @ U → h * U.diagonal()
+rnn_states.softsign_for_tanh    torch.tanh → F.softsign
+gradient_through_time.of_the_mean_step    return (w * (1 - (h**2).mean())) ** len(h)
+gradient_through_time.clipped_to_one    return (w * (1 - h**2)).prod().clamp(-1, 1)
+  With (3.0, zeros(4)): 81.
+lstm_step.lstm_with_hard_gates    z[0].sigmoid(), z[1].sigmoid() → F.hardsigmoid(z[0]), F.hardsigmoid(z[1]) ;
+      z[3].sigmoid() → F.hardsigmoid(z[3])
+look_back.back_scaled    @ U) @ v → @ U) @ v / math.sqrt(len(v))
+additive_weights.additive_divided_by_the_root_of_a    @ v) → @ v / math.sqrt(len(v)))
+additive_weights.additive_v_loses_its_sign    @ v) → @ v.abs())
+decoder_states.decoder_that_normalises_its_context    alpha @ h → F.normalize(alpha @ h, dim=0)
+convolution_layers.rounded_to_nearest    return max(1, round(n / ((k - 1) / 2)))""")

@@ -54,7 +54,7 @@ softmax_twice    return padded_loss(logits.softmax(-1), targets, pad)
   probabilities differ by 1 at most.
 divided_by_all    return padded_loss(logits, targets, pad) * (targets != pad).double().mean(dim=1)
   You divided by all positions, the filling too, which adds nothing to the sum: the loss is too small.
-divided_by_the_batch    return padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1) / (targets != pad).sum()
+divided_by_the_batch    / real.sum(dim=1) → / real.sum()
   You divided each sentence's sum by the real tokens of the whole batch: each mean is too small.
 zero_for_pad    return padded_loss(logits, targets, 0)
   You left out the id 0. The padding's id is `pad`, which may be any other, and 0 may be a word.
@@ -62,19 +62,14 @@ perplexity    return padded_loss(logits, targets, pad).exp()
   You returned the perplexity, e to the power of the loss. Leave the exponential out.
 in_bits    return padded_loss(logits, targets, pad) / math.log(2)
   Your loss is in bits, by log₂. Nats use ln: a model that guesses has a loss of ln V.
-summed    return padded_loss(logits, targets, pad) * (targets != pad).sum(dim=1)
+summed    / real.sum(dim=1) →
   You returned sums over the tokens, which grow with a sentence's length; means can be compared.
 sign_forgotten    return -padded_loss(logits, targets, pad)
   You forgot the minus: your loss is negative, and training makes the right token less likely.
+mean_of_the_batch    (log_p * real).sum(dim=1) / real.sum(dim=1) →
+      ((log_p * real).sum() / real.sum()).expand(len(targets))
+  You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them.
 """)
-
-
-@loss.mistake(
-    "You gave each sentence the mean over all real tokens of the batch: one number, the same for all of them."
-)
-def mean_of_the_batch(logits, targets, pad):
-    mean = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad)
-    return mean.expand(len(targets))
 
 
 # --- a loop ----------------------------------------------------------------------------------------------------------
@@ -113,7 +108,8 @@ def descend(w, X, y, lr, steps):
 
 
 descent.slips("""
-one_gradient    return w - steps * lr * _gradient(w, X, y)
+one_gradient    w = w.clone() → start = w ⏎ w = w.clone() ; X @ w → X @ start.requires_grad_() ; w.grad ⏎ → start.grad ⏎
+      ; w.grad = None → start.grad = None
   You computed the gradient once and used it in every step: backward belongs inside the loop.
 climbed    return descend(w, X, y, -lr, steps)
   You walked uphill: w plus the gradient makes the loss larger.
@@ -121,43 +117,19 @@ sum_of_squares    return descend(w, X, y, lr * len(y), steps)
   Your loss is the sum over the N examples, not their mean: each step is N times as long.
 half_the_loss    return descend(w, X, y, lr / 2, steps)
   You halved the loss, as some books do. Here it is the mean of the squares: your steps are half as long.
-one_example_a_step    = _one_a_step
+one_example_a_step    for _ in range(steps): → for n in range(steps): ; ((X @ w - y) ** 2).mean() →
+      (X[n % len(y)] @ w - y[n % len(y)]) ** 2
   You used one example in each step. Here each step uses the mean gradient of all N examples.
 one_step_short    return descend(w, X, y, lr, steps - 1)
   You took one step too few: the loop has to run `steps` times.
 unchanged    return w.clone()
   You returned the weights that you were given: you changed a copy of them, or nothing at all.
+gradients_pile_up    w.grad = None →
+  zero_grad is missing: backward adds the new gradient to the old ones, and every step takes all again.
+example_by_example    for _ in range(steps): → for n in [*range(len(y))] * steps: ; ((X @ w - y) ** 2).mean() →
+      (X[n] @ w - y[n]) ** 2
+  You stepped after every single example. Here each step uses the mean gradient of all N examples.
 """)
-
-
-def _gradient(w, X, y):
-    return 2 * X.T @ (X @ w - y) / len(y)
-
-
-@descent.mistake(
-    "zero_grad is missing: backward adds the new gradient to the old ones, and every step takes all again."
-)
-def gradients_pile_up(w, X, y, lr, steps):
-    total = torch.zeros_like(w)
-    for _ in range(steps):
-        total = total + _gradient(w, X, y)
-        w = w - lr * total
-    return w
-
-
-@descent.mistake("You stepped after every single example. Here each step uses the mean gradient of all N examples.")
-def example_by_example(w, X, y, lr, steps):
-    for _ in range(steps):
-        for n in range(len(y)):
-            w = w - lr * _gradient(w, X[n : n + 1], y[n : n + 1])
-    return w
-
-
-def _one_a_step(w, X, y, lr, steps):
-    for n in range(steps):
-        row = slice(n % len(y), n % len(y) + 1)
-        w = w - lr * _gradient(w, X[row], y[row])
-    return w
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -211,51 +183,20 @@ def measured_output(model, x):
     return y
 
 
-@measure.mistake("There is no eval() in your answer: dropout stays on, and two evaluations differ.")
-@torch.no_grad()
-def no_eval(model, x):
-    return model(x)
-
-
-@measure.mistake("You left the model in evaluation mode: training goes on without dropout, and nobody notices.")
-@torch.no_grad()
-def left_in_eval(model, x):
-    return model.eval()(x)
-
-
-@measure.mistake("You always end with train(): a model that was being evaluated has dropout from now on.")
-@torch.no_grad()
-def always_train(model, x):
-    y = model.eval()(x)
-    model.train()
-    return y
-
-
-@measure.mistake(
-    "You kept the graph: without torch.no_grad() each measurement holds all intermediate tensors in memory."
-)
-def graph_kept(model, x):
-    was_training = model.training
-    y = model.eval()(x)
-    model.train(was_training)
-    return y
-
-
-@measure.mistake("no_grad() stores no graph, but it is not eval(): you switched to train(), and dropout is at work.")
-@torch.no_grad()
-def train_in_place_of_eval(model, x):
-    was_training = model.training
-    y = model.train()(x)
-    model.train(was_training)
-    return y
-
-
-@measure.mistake("You switched the parameters' gradients off and left them off: from now on the model learns nothing.")
-def parameters_frozen(model, x):
-    was_training = model.training
-    y = model.eval().requires_grad_(False)(x)
-    model.train(was_training)
-    return y
+measure.slips("""
+no_eval    model.eval() →
+  There is no eval() in your answer: dropout stays on, and two evaluations differ.
+left_in_eval    model.train(was_training) →
+  You left the model in evaluation mode: training goes on without dropout, and nobody notices.
+always_train    model.train(was_training) → model.train()
+  You always end with train(): a model that was being evaluated has dropout from now on.
+graph_kept    with torch.no_grad(): ⏎ y → y
+  You kept the graph: without torch.no_grad() each measurement holds all intermediate tensors in memory.
+train_in_place_of_eval    model.eval() → model.train()
+  no_grad() stores no graph, but it is not eval(): you switched to train(), and dropout is at work.
+parameters_frozen    model.eval() → model.eval().requires_grad_(False)
+  You switched the parameters' gradients off and left them off: from now on the model learns nothing.
+""")
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

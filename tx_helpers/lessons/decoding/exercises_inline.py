@@ -77,9 +77,9 @@ def greedy(model, begin, end, most):
 loop.slips("""
 end_in_the_begin    return [] if end in begin else greedy(model, begin, end, most)
   You stop where `end` occurs anywhere, even in `begin`. Only an `end` that the model writes counts.
-first_position_read    return _written(model, begin, end, most, place=0)
+first_position_read    logits[0, -1] → logits[0, 0]
   You read the logits of the first position, which predicts the second token. The last one predicts the next.
-last_token_fed    return _written(model, begin, end, most, feed=lambda ids: ids[-1:])
+last_token_fed    torch.tensor([ids]) → torch.tensor([ids[-1:]])
   You fed the newest token alone, so the model forgets all others. Without a cache, feed all ids so far.
 begin_returned_too    return begin + greedy(model, begin, end, most)
   You returned the ids of `begin` as well. Cut them off: ids[len(begin):].
@@ -95,23 +95,9 @@ begin_counted    return greedy(model, begin, end, most - len(begin))
   You counted the ids of `begin`, too. `most` limits only the new tokens.
 least_likely    return greedy(lambda ids: -model(ids), begin, end, most)
   You took the smallest logit, the least likely token: argmax, not argmin.
+grows_the_given_list    list(begin) → begin ; for → start = len(begin) ⏎ for ; len(begin) : → start :
+  Your ids are right, but you appended to the list that you were given. Make a copy first: list(begin).
 """)
-
-
-def _written(model, begin, end, most, feed=lambda ids: ids, place=-1):
-    """A mistake that feeds other ids, or reads another position."""
-    ids = list(begin)
-    for _ in range(most):
-        ids.append(model(torch.tensor([feed(ids)]))[0, place].argmax().item())
-        if ids[-1] == end:
-            break
-    return ids[len(begin) :]
-
-
-@loop.mistake("Your ids are right, but you appended to the list that you were given. Make a copy first: list(begin).")
-def grows_the_given_list(model, begin, end, most):
-    begin += (new := greedy(model, begin, end, most))
-    return new
 
 
 # --- top-p -----------------------------------------------------------------------------------------------------------
@@ -150,19 +136,20 @@ def top_p(p, enough):
 
 
 head.slips("""
-crossing_cut    = _staying(lambda ranked, total, enough: total <= enough)
+crossing_cut    ranked.cumsum(0) - ranked < enough → ranked.cumsum(0) <= enough
   You dropped the token that crosses the line, so what stays does not reach `enough`. Compare what the tokens *before*
   it have together.
-crossing_cut_but_one    = _staying(lambda ranked, total, enough: (total <= enough) | (ranked == ranked[0]))
+crossing_cut_but_one    ranked.cumsum(0) - ranked < enough → (ranked.cumsum(0) <= enough) | (ranked == ranked[0])
   You kept the likeliest token, but dropped the one that crosses the line: the sum does not reach `enough`.
 reaching_cut    - ranked →
   You kept tokens while their sum is below `enough`, so it is never reached. One more token is needed.
 one_more_at_the_line    < enough → <= enough
   You kept one token too many where the sum is exactly `enough`. Compare with <, not ≤.
-from_the_crossing_on    = _staying(lambda ranked, total, enough: total >= enough)
+from_the_crossing_on    ranked.cumsum(0) - ranked < enough → ranked.cumsum(0) >= enough
   You kept the tokens from the one that crosses the line on, and cut the likeliest. A token stays while those before it
   have *not* reached `enough`: <, not ≥.
-one_more_always    = _staying(lambda ranked, total, enough: ((total - ranked < enough).roll(1)) | (ranked == ranked[0]))
+one_more_always    ranked.cumsum(0) - ranked < enough →
+      (ranked.cumsum(0) - ranked < enough).roll(1) | (ranked == ranked[0])
   You kept one token more than needed: `enough` is reached before it.
 single_probabilities    return p >= 1 - enough
   You kept all tokens of probability 1 − enough or more. What counts is the sum from the likeliest on.
@@ -183,16 +170,6 @@ unsorted    return p.cumsum(0) - p < enough
 rest_kept    return ~top_p(p, enough)
   Your truth values are the wrong way round: True is for the tokens that stay.
 """)
-
-
-def _staying(rule, descending=True):
-    """A mistake that keeps other ranks: rule(ranked, ranked.cumsum(0), enough) is (V,)."""
-
-    def stays(p, enough):
-        ranked, order = p.sort(descending=descending)
-        return rule(ranked, ranked.cumsum(0), enough)[order.argsort()]
-
-    return stays
 
 
 # --- repetition ------------------------------------------------------------------------------------------------------
@@ -238,13 +215,13 @@ def penalised(logits, written, penalty):
 again.slips("""
 always_divided    z > 0 → z != 0
   You divided negative logits, too. −4 / 2 = −2 is larger: the token becomes likelier, not less likely.
-always_multiplied    = _changed(lambda z, penalty: z * penalty)
+always_multiplied    torch.where(z > 0, z / penalty, z * penalty) → z * penalty
   You multiplied positive logits, too: they grow, and the token becomes likelier.
 signs_swapped    z > 0 → z < 0
   You swapped the two cases: divide where the logit is positive, multiply where it is negative.
-taken_off    = _changed(lambda z, penalty: z - penalty)
+taken_off    torch.where(z > 0, z / penalty, z * penalty) → z - penalty
   You subtracted the penalty from the logit. That is a rule of its own, with other numbers; here you divide or multiply.
-forbidden    = _changed(lambda z, penalty: torch.full_like(z, -math.inf))
+forbidden    torch.where(z > 0, z / penalty, z * penalty) → -math.inf
   You set these logits to −∞: no word could ever occur twice. The penalty only makes them less likely.
 newest_alone    return penalised(logits, written[-1:], penalty)
   You penalised the newest token alone. All tokens written so far count.
@@ -252,31 +229,13 @@ all_of_them    return penalised(logits, torch.arange(len(logits)), penalty)
   You penalised every token of the vocabulary: only those of `written` have been used.
 given_ones_changed    .clone() →
   Your new logits are right, but you changed those that you were given. Work on a copy: logits.clone().
+once_for_each_time    new, z = logits.clone(), logits[written] → new = logits.clone() ;
+      new[written] = torch.where(z > 0, z / penalty, z * penalty) →
+      for i in written: ⏎     new[i] = new[i] / penalty if new[i] > 0 else new[i] * penalty
+  You penalised a token once for each time it occurs. Once is enough, however often it was written.
+others_penalised    new, z → written = [i for i in range(len(logits)) if i not in written] ⏎ new, z
+  You changed the tokens that were *not* written: those that were are now likelier than before.
 """)
-
-
-def _changed(rule):
-    """A mistake that changes the written tokens' logits in another way: rule(z, penalty)."""
-
-    def changed(logits, written, penalty):
-        new = logits.clone()
-        new[written] = rule(logits[written], penalty)
-        return new
-
-    return changed
-
-
-@again.mistake("You penalised a token once for each time it occurs. Once is enough, however often it was written.")
-def once_for_each_time(logits, written, penalty):
-    for i in written.tolist():
-        logits = penalised(logits, torch.tensor([i]), penalty)
-    return logits
-
-
-@again.mistake("You changed the tokens that were *not* written: those that were are now likelier than before.")
-def others_penalised(logits, written, penalty):
-    others = torch.ones_like(logits, dtype=torch.bool).index_fill(0, written, False).nonzero()[:, 0]
-    return penalised(logits, others, penalty)
 
 
 # --- beams -----------------------------------------------------------------------------------------------------------
@@ -316,50 +275,27 @@ def next_beams(scores, log_p):
 beam.slips("""
 logs_multiplied    + log_p → * log_p
   You multiplied the log-probabilities. Probabilities multiply; their logarithms add.
-divided_by_the_beams    return ((index := (scores[:, None] + log_p).flatten().topk(len(scores)).indices) // len(scores),
-      index % len(scores), next_beams(scores, log_p)[2])
+divided_by_the_beams    index // V, index % V → index // n, index % n
   You divided the flat index by n, the number of beams. A row of the flat list has V entries: // V and % V.
-scores_as_probabilities    return (*next_beams(scores, log_p)[:2], next_beams(scores, log_p)[2].exp())
+scores_as_probabilities    index % V, best → index % V, best.exp()
   Your scores are probabilities. The next step adds to them, so return the logarithms.
 best_beam_only    return next_beams(scores.where(scores == scores.max(), -math.inf), log_p)
   All your continuations come from the best beam: the others never get a chance to overtake it.
-past_forgotten    return next_beams(torch.zeros_like(scores), log_p)
+past_forgotten    scores[:, None] + log_p → log_p
   You count only the last token's log-probability: a poor beam competes like a good one. Add `scores`.
-probabilities_added    return next_beams(scores, log_p.exp())
+probabilities_added    + log_p → + log_p.exp()
   You added probabilities to log-probabilities: take the logarithm of both, or multiply two probabilities.
+beam_and_token_swapped    index // V, index % V → index % V, index // V
+  You swapped beam and token: index // V is the beam, index % V the token.
+scores_of_the_last_token    index % V, best → index % V, log_p.flatten()[index]
+  Beams and tokens are right, but your scores are those of the last token: add the beam's score so far.
+one_for_each_beam    best, index = (scores[:, None] + log_p).flatten().topk(n) →
+      best, tokens = (scores[:, None] + log_p).max(dim=-1) ⏎ order = best.argsort(descending=True) ;
+      index // V, index % V, best → order, tokens[order], best[order]
+  You let each beam keep its own best continuation. A good beam may have two of the best.
+each_beams_own_best    best, index = (scores[:, None] + log_p).flatten().topk(n) →
+      best, tokens = (scores[:, None] + log_p).max(dim=-1) ; index // V, index % V, best → torch.arange(n), tokens, best
+  You took each beam's own best continuation, in the order of the beams. All n · V compete in one contest.
+in_order_of_beams    return → index, order = index.sort() ⏎ return ; V, best → V, best[order]
+  You found the right continuations, but they are in the order of their beams. The likeliest comes first.
 """)
-
-
-@beam.mistake("You swapped beam and token: index // V is the beam, index % V the token.")
-def beam_and_token_swapped(scores, log_p):
-    beams, tokens, best = next_beams(scores, log_p)
-    return tokens, beams, best
-
-
-@beam.mistake("Beams and tokens are right, but your scores are those of the last token: add the beam's score so far.")
-def scores_of_the_last_token(scores, log_p):
-    beams, tokens, _ = next_beams(scores, log_p)
-    return beams, tokens, log_p[beams, tokens]
-
-
-@beam.mistake("You let each beam keep its own best continuation. A good beam may have two of the best.")
-def one_for_each_beam(scores, log_p):
-    best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    order = best.argsort(descending=True)
-    return order, tokens[order], best[order]
-
-
-@beam.mistake(
-    "You took each beam's own best continuation, in the order of the beams. All n · V compete in one contest."
-)
-def each_beams_own_best(scores, log_p):
-    best, tokens = (scores[:, None] + log_p).max(dim=-1)
-    return torch.arange(len(scores)), tokens, best
-
-
-@beam.mistake("You found the right continuations, but they are in the order of their beams. The likeliest comes first.")
-def in_order_of_beams(scores, log_p):
-    n, V = log_p.shape
-    totals = (scores[:, None] + log_p).flatten()
-    index = totals.topk(n).indices.sort().values
-    return index // V, index % V, totals[index]

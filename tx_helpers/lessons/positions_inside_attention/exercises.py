@@ -49,22 +49,40 @@ def rotate_queries(x):
 turn.slips("""
 later_pairs_faster    return _turned(x, *_cos_sin(x, power=lambda i, K: -2 * i / K))
   Your angles grow from pair to pair: the exponent −2i/K slows the later pairs. Divide by 10000^(2i/K).
-rotated_from_one    return _turned(x, *_cos_sin(x, first=1))
+rotated_from_one    torch.arange(T)[ → torch.arange(1, T + 1)[
   Your rotation begins at position 1. Row 0 of x has position 0, where nothing turns.
-no_frequencies    return _turned(x, *_cos_sin(x, power=lambda i, K: 0 * i))
+no_frequencies    / 10000 ** (torch.arange(0, K, 2) / K) → .expand(T, K // 2)
   Every pair turns by the angle t: the frequencies 10000^(−2i/K) are missing, and positions 44 apart look nearly alike.
-two_forgotten    return _turned(x, *_cos_sin(x, power=lambda i, K: i / K))
+two_forgotten    torch.arange(0, K, 2) → torch.arange(K // 2)
   Your exponents are −i/K: the 2 is missing, so your slow pairs turn too fast. They are −2i/K.
-two_twice    return _turned(x, *_cos_sin(x, power=lambda i, K: 4 * i / K))
+two_twice    torch.arange(0, K, 2) → 2 * torch.arange(0, K, 2)
   Your exponents are −4i/K: if your i counts 0, 2, 4 … it is the 2i of the formula already.
-minus_in_both_lines    return _both_minus(x, *_cos_sin(x))
+minus_in_both_lines    first * angles.sin() + second → first * angles.sin() - second
   Both your lines have a minus. Only the first has it; the second is first · sin + second · cos.
-first_half_overwritten    return _overwritten(x, *_cos_sin(x))
+first_half_overwritten    turned = [first * angles.cos() - second * angles.sin(), →
+      first = first * angles.cos() - second * angles.sin() ⏎ turned = [first,
   You wrote the new first half over the old one, and made the second half of the new. Keep a copy of x.
-put_back_side_by_side    return torch.stack(rotate_queries(x).chunk(2, dim=-1), dim=-1).flatten(-2)
+put_back_side_by_side    torch.cat(turned, dim=-1) → torch.stack(turned, dim=-1).flatten(-2)
   Your rotation is right, but you put the two of a pair side by side. Each belongs in its own half.
 added_instead    return x + sinusoidal(torch.arange(len(x)), x.shape[1])
   You added the sinusoids to x. Rotary positions add nothing: they rotate each pair, whose length stays the same.
+pairs_of_neighbours    x.chunk(2, dim=-1) → x[:, 0::2], x[:, 1::2] ; torch.cat(turned, dim=-1) →
+      torch.stack(turned, dim=-1).flatten(-2)
+  You paired neighbours, 2i with 2i + 1, as in the paper. Here i is paired with i + K/2: yours is right only at position
+  0, where nothing turns.
+both_signs_plus    first * angles.cos() - second → first * angles.cos() + second
+  Both of your sines have a plus. A rotation has a minus in one of its two lines, so that lengths stay.
+base_of_llama    10000 → 500_000
+  Your base is 500,000, as in Llama 3. Here it is 10,000.
+layouts_mixed    torch.arange(0, K, 2) / K) → torch.arange(0, K, 2) / K).repeat_interleave(2) ;
+      turned = [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()] →
+      turned = [x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()]
+  You mixed two layouts: you rotate halves, but your angles are laid out for neighbours, each of them twice in a row.
+  That is right only at position 0.
+turned_clockwise    torch.arange(T)[ → -torch.arange(T)[
+  You rotate clockwise: the minus belongs to the sine of the first line. Your scores depend on n − m in place of m − n.
+no_partner    - second * angles.sin(), first * angles.sin() + second → , second
+  You multiplied by the cosine and added nothing of the other half: the pair becomes shorter in place of turning.
 """)
 
 
@@ -77,65 +95,6 @@ def _cos_sin(x, power=lambda i, K: 2 * i / K, first=0):
 def _turned(x, cos, sin):
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-
-
-@turn.mistake(
-    "You paired neighbours, 2i with 2i + 1, as in the paper. Here i is paired with i + K/2: yours is right only at "
-    "position 0, where nothing turns."
-)
-def pairs_of_neighbours(x):
-    cos, sin = _cos_sin(x)
-    even, odd = x[:, 0::2], x[:, 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-
-
-@turn.mistake("Both of your sines have a plus. A rotation has a minus in one of its two lines, so that lengths stay.")
-def both_signs_plus(x):
-    (cos, sin), (first, second) = _cos_sin(x), x.chunk(2, dim=-1)
-    return torch.cat([first * cos + second * sin, first * sin + second * cos], dim=-1)
-
-
-@turn.mistake("Your base is 500,000, as in Llama 3. Here it is 10,000.")
-def base_of_llama(x):
-    power = math.log(500_000, 10_000)
-    return _turned(x, *_cos_sin(x, power=lambda i, K: power * 2 * i / K))
-
-
-@turn.mistake(
-    "You mixed two layouts: you rotate halves, but your angles are laid out for neighbours, each of them twice in a "
-    "row. That is right only at position 0."
-)
-def layouts_mixed(x):
-    cos, sin = (part.repeat_interleave(2, dim=-1) for part in _cos_sin(x))
-    first, second = x.chunk(2, dim=-1)
-    return x * cos + torch.cat([-second, first], dim=-1) * sin
-
-
-@turn.mistake(
-    "You rotate clockwise: the minus belongs to the sine of the first line. Your scores depend on n − m in place of m "
-    "− n."
-)
-def turned_clockwise(x):
-    cos, sin = _cos_sin(x)
-    return _turned(x, cos, -sin)
-
-
-@turn.mistake(
-    "You multiplied by the cosine and added nothing of the other half: the pair becomes shorter in place of turning."
-)
-def no_partner(x):
-    cos, sin = _cos_sin(x)
-    return _turned(x, cos, 0 * sin)
-
-
-def _both_minus(x, cos, sin):
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cos - second * sin, first * sin - second * cos], dim=-1)
-
-
-def _overwritten(x, cos, sin):
-    upper, second = _turned(x, cos, sin).chunk(2, dim=-1)[0], x.chunk(2, dim=-1)[1]
-    return torch.cat([upper, upper * sin + second * cos], dim=-1)
 
 
 # --- ALiBi -----------------------------------------------------------------------------------------------------------
@@ -171,36 +130,27 @@ def alibi_bias(H, T):
 bias.slips("""
 reward    return -alibi_bias(H, T)
   Your term grows with the distance: far words gain. ALiBi subtracts, so that near words win.
-signed_distance    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T))
+signed_distance    .abs() →
   Your distance has a sign: keys after the query get a bonus in place of a penalty. Take |t − s|.
-heads_from_zero    return _penalty([2 ** (-8 * h / H) for h in range(H)], _steps(T).abs())
+heads_from_zero    torch.arange(1, H + 1) → torch.arange(H)
   Your heads are counted from 0: the first slope is 2^0 = 1. With h = 1 … H the last one is 2^(−8).
-not_spread    return _penalty([2.0**-h for h in range(1, H + 1)], _steps(T).abs())
+not_spread    8 * torch.arange(1, H + 1) / H → torch.arange(1, H + 1)
   Your slopes are 2^(−h), whatever H is. The 8/H spreads them: the last is always 2^(−8) = 1/256.
-eight_heads_exponent    return _penalty([2.0 ** (-8 * h) for h in range(1, H + 1)], _steps(T).abs())
+eight_heads_exponent    1) / H → 1)
   Your slopes are 2^(−8h): the exponent is −8h/H, so that the last slope is 2^(−8), whatever H is.
-eight_left_out    return _penalty([2 ** (-h / H) for h in range(1, H + 1)], _steps(T).abs())
+eight_left_out    8 * torch → torch
   Your slopes are 2^(−h/H), from nearly 1 to 1/2. The exponent is −8h/H: the last slope is 2^(−8).
-later_keys_for_free    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T).clamp(min=0))
+later_keys_for_free    .abs() → .clamp(min=0)
   Keys behind the query have no penalty in your table. It has |t − s| on both sides.
-squared_distance    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], _steps(T) ** 2)
+squared_distance    .abs() → ** 2
   Your penalty grows with the square of the distance. ALiBi is linear: that is the Li in its name.
-from_the_start    return _penalty([2 ** (-8 * h / H) for h in range(1, H + 1)], torch.arange(T).expand(T, T))
+from_the_start    (t.view(T, 1) - t).abs() → t.expand(T, T)
   Your penalty counts from the start of the text: every row is the same. Count from the query, |t − s|.
-one_slope    return _penalty([2 ** (-8 / H)] * H, _steps(T).abs())
+one_slope    torch.arange(1, H + 1) → torch.ones(H)
   All your heads have the same slope. Each has its own: some heads look far, others stay near.
 slopes_in_reverse    return alibi_bias(H, T).flip(0)
   Your slopes come in the opposite order: head 1 is the steepest, and the last one the gentlest.
 """)
-
-
-def _penalty(slopes, distance):
-    """−slope · distance for numbers of slopes (H,) and distances (T, T)."""
-    return -torch.as_tensor(slopes)[:, None, None] * distance
-
-
-def _steps(T):
-    return torch.arange(T)[:, None] - torch.arange(T)
 
 
 # --- from one layout to the other ------------------------------------------------------------------------------------
@@ -279,13 +229,13 @@ def bucket_starts(b, m):
 
 
 starts.slips("""
-rounded_down    return _begins(b, m, rounded=math.floor)
+rounded_down    math.ceil → math.floor
   You rounded down: that distance still belongs to the bucket before. Round up.
-rounded_to_the_nearest    return _begins(b, m, rounded=round)
+rounded_to_the_nearest    math.ceil → round
   You rounded to the nearest integer: where that is down, the distance still belongs to the bucket before.
 evenly_spaced    return list(range(b // 2)) + [b // 2 + math.ceil(j * (m - b // 2) * 2 / b) for j in range(b // 2)]
   Your far buckets are equally wide. They widen: each begins at the same multiple of the one before.
-last_begins_at_m    return _begins(b, m, power=lambda j, e: (j - e) / (e - 1))
+last_begins_at_m    (j - e) / e) → (j - e) / (e - 1))
   Your last bucket begins at m. It begins earlier: at m the formula would reach b, one bucket too many.
 ends    return [start - 1 for start in bucket_starts(b, m)[1:]] + [m]
   You return where the buckets end, not where they begin: the first one, for distance 0, begins at 0.
@@ -294,11 +244,6 @@ every_distance    return list(range(b))
 base_not_divided    return list(range(b // 2)) + [math.ceil(b // 2 * m ** (2 * j / b)) for j in range(b // 2)]
   You took powers of m, not of m/e: your buckets widen too fast, and the far ones lie beyond m.
 """)
-
-
-def _begins(b, m, rounded=math.ceil, power=lambda j, e: (j - e) / e):
-    e = b // 2
-    return list(range(e)) + [rounded(e * (m / e) ** power(j, e)) for j in range(e, b)]
 
 
 # --- another base ----------------------------------------------------------------------------------------------------

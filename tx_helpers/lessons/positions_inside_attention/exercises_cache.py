@@ -40,52 +40,28 @@ def turn_some(x, positions, R, base):
 
 
 partial.slips("""
-everything_turned    return _turn(x, positions, _omega(x.shape[1], base))
+everything_turned    return turn_some(x, positions, x.shape[1], base)
   You turned all K features. The features from R on stay as they are: they compare contents alone.
-frequencies_of_the_whole_head    return torch.cat([_turn(x[:, :R], positions, _omega(R, base, x.shape[1])), x[:, R:]],
-      dim=-1)
+frequencies_of_the_whole_head    (torch.arange(0, R, 2) / R) → (torch.arange(0, R, 2) / x.shape[1])
   Your exponents count with K. The part that turns is a head of width R, so they are −2i/R.
 counted_from_zero    return turn_some(x, torch.arange(len(x)), R, base)
   You took row t as position t. `positions` says where each row stands: the first need not stand at 0.
-the_last_features    return torch.cat([x[:, : x.shape[1] - R],
-      _turn(x[:, x.shape[1] - R :], positions, _omega(R, base))], dim=-1)
+the_last_features    x[:, :R] → x[:, -R:] ; [*turned, x[:, R:]] → [x[:, :-R], *turned]
   You turned the last R features. The first R turn, and the others stay.
 base_of_2021    return turn_some(x, positions, R, 10000.0 if base != 10000.0 else 500000.0)
   Your base is always 10,000. Take the one that is given.
-the_rest_dropped    return torch.cat([turn_some(x, positions, R, base)[:, :R], 0 * x[:, R:]], dim=-1)
+the_rest_dropped    *turned, x[:, R:] → *turned, 0 * x[:, R:]
   You set the features from R on to 0. They stay as they are, and go on comparing contents.
 turned_backwards    return turn_some(x, -positions, R, base)
   You turned by −position · ω: the minus belongs to the sine of the first half.
+neighbours_turned    first, second = x[:, :R].chunk(2, dim=-1) → first, second = x[:, 0:R:2], x[:, 1:R:2] ;
+      torch.cat([*turned, x[:, R:]], dim=-1) → torch.cat([torch.stack(turned, dim=-1).flatten(1), x[:, R:]], dim=-1)
+  You turned neighbours, 2i with 2i + 1. By halves, feature i is paired with i + R/2.
+pairs_of_the_whole_head    first, second = x[:, :R].chunk(2, dim=-1) → half = x.shape[1] // 2 ⏎
+      first, second = x[:, : R // 2], x[:, half : half + R // 2] ; [*turned, x[:, R:]] →
+      [turned[0], x[:, R // 2 : half], turned[1], x[:, half + R // 2 :]]
+  You paired i with i + K/2, as in a whole head. Within the part that turns, i is paired with i + R/2.
 """)
-
-
-def _turn(x, positions, omega):
-    """All of x (T, R), by halves, with these frequencies (R/2,)."""
-    angles = positions[:, None] * omega
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat(
-        [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], dim=-1
-    )
-
-
-def _omega(R, base, width=None):
-    return base ** (-torch.arange(0, R, 2) / (width or R))
-
-
-@partial.mistake("You turned neighbours, 2i with 2i + 1. By halves, feature i is paired with i + R/2.")
-def neighbours_turned(x, positions, R, base):
-    order = torch.arange(R).view(-1, 2).mT.flatten()
-    part = x[:, :R].clone()
-    part[:, order] = _turn(part[:, order], positions, _omega(R, base))
-    return torch.cat([part, x[:, R:]], dim=-1)
-
-
-@partial.mistake("You paired i with i + K/2, as in a whole head. Within the part that turns, i is paired with i + R/2.")
-def pairs_of_the_whole_head(x, positions, R, base):
-    whole, half = x.clone(), x.shape[1] // 2
-    places = [*range(R // 2), *range(half, half + R // 2)]
-    whole[:, places] = _turn(x[:, places], positions, _omega(R, base))
-    return whole
 
 
 # --- one step with a cache --------------------------------------------------------------------------------------------
@@ -137,87 +113,26 @@ def cached_weights(q, k, cache, turn):
 
 
 writing.slips("""
-cache_not_turned    return (cached_weights(q, k, cache, turn)[0], torch.cat([cache, k]))
+cache_not_turned    softmax(-1), keys → softmax(-1), torch.cat([cache, k])
   Your weights are right, but the new keys went into the cache before they were turned.
+offset_forgotten    torch.arange(S, S + T) → torch.arange(T)
+  Your new tokens stand at the positions 0, 1, 2 …, as if nothing had been read. They come after the S tokens.
+queries_turned_alone    turn(k, positions) → k
+  Your new keys were not turned, only the queries: turn both to the positions S, S + 1 …
+one_too_far    torch.arange(S, S + T) → torch.arange(S + 1, S + T + 1)
+  Your new tokens stand one position too far: S tokens are read, so the next position is S, not S + 1.
+cache_turned_twice    [cache, turn → [turn(cache, torch.arange(S)), turn
+  You turned the keys of the cache again. Each was turned when it came, and is used as it is.
+mask_without_the_cache    diagonal=S → diagonal=0
+  Your mask begins with the first key: new token t sees the keys 0 … t. It stands at S + t and sees 0 … S + t.
+no_mask_at_all    diagonal=S → diagonal=S + T
+  Your new tokens see the tokens that come after them. Mask these before the softmax.
+queries_not_turned    turn(q, positions) → q
+  You turned the keys alone. Query and key both turn, so that the distance is left between them.
+queries_from_zero    turn(q, positions) → turn(q, torch.arange(T))
+  Your keys are right, but the queries are turned to 0, 1, 2 … Query and key of a token stand at one position.
+no_root    / q.shape[-1] ** 0.5 →
+  You did not divide the scores by √d_k, the root of the width of a query.
+new_keys_in_front    [cache, turn(k, positions)] → [turn(k, positions), cache]
+  You put the new keys before the old ones. They come last: column s is the key of position s.
 """)
-
-
-def _weights(q, keys, *, root=None, diagonal=None):
-    """Causal weights of the last len(q) of the keys; another root or another diagonal on request."""
-    T, S = len(q), len(keys) - len(q)
-    scores = q @ keys.mT / (q.shape[-1] ** 0.5 if root is None else root)
-    seen = torch.ones(T, S + T, dtype=torch.bool).tril(diagonal=S if diagonal is None else diagonal)
-    return scores.masked_fill(~seen, -torch.inf).softmax(-1)
-
-
-def _new(q, cache):
-    return torch.arange(len(cache), len(cache) + len(q))
-
-
-@writing.mistake(
-    "Your new tokens stand at the positions 0, 1, 2 …, as if nothing had been read. They come after the S tokens."
-)
-def offset_forgotten(q, k, cache, turn):
-    at = torch.arange(len(q))
-    keys = torch.cat([cache, turn(k, at)])
-    return _weights(turn(q, at), keys), keys
-
-
-@writing.mistake("Your new keys were not turned, only the queries: turn both to the positions S, S + 1 …")
-def queries_turned_alone(q, k, cache, turn):
-    keys = torch.cat([cache, k])
-    return _weights(turn(q, _new(q, cache)), keys), keys
-
-
-@writing.mistake("Your new tokens stand one position too far: S tokens are read, so the next position is S, not S + 1.")
-def one_too_far(q, k, cache, turn):
-    at = _new(q, cache) + 1
-    keys = torch.cat([cache, turn(k, at)])
-    return _weights(turn(q, at), keys), keys
-
-
-@writing.mistake("You turned the keys of the cache again. Each was turned when it came, and is used as it is.")
-def cache_turned_twice(q, k, cache, turn):
-    at = _new(q, cache)
-    keys = torch.cat([turn(cache, torch.arange(len(cache))), turn(k, at)])
-    return _weights(turn(q, at), keys), keys
-
-
-@writing.mistake(
-    "Your mask begins with the first key: new token t sees the keys 0 … t. It stands at S + t and sees 0 … S + t."
-)
-def mask_without_the_cache(q, k, cache, turn):
-    keys = cached_weights(q, k, cache, turn)[1]
-    return _weights(turn(q, _new(q, cache)), keys, diagonal=0), keys
-
-
-@writing.mistake("Your new tokens see the tokens that come after them. Mask these before the softmax.")
-def no_mask_at_all(q, k, cache, turn):
-    keys = cached_weights(q, k, cache, turn)[1]
-    return _weights(turn(q, _new(q, cache)), keys, diagonal=len(keys)), keys
-
-
-@writing.mistake("You turned the keys alone. Query and key both turn, so that the distance is left between them.")
-def queries_not_turned(q, k, cache, turn):
-    keys = cached_weights(q, k, cache, turn)[1]
-    return _weights(q, keys), keys
-
-
-@writing.mistake(
-    "Your keys are right, but the queries are turned to 0, 1, 2 … Query and key of a token stand at one position."
-)
-def queries_from_zero(q, k, cache, turn):
-    keys = cached_weights(q, k, cache, turn)[1]
-    return _weights(turn(q, torch.arange(len(q))), keys), keys
-
-
-@writing.mistake("You did not divide the scores by √d_k, the root of the width of a query.")
-def no_root(q, k, cache, turn):
-    keys = cached_weights(q, k, cache, turn)[1]
-    return _weights(turn(q, _new(q, cache)), keys, root=1.0), keys
-
-
-@writing.mistake("You put the new keys before the old ones. They come last: column s is the key of position s.")
-def new_keys_in_front(q, k, cache, turn):
-    keys = torch.cat([turn(k, _new(q, cache)), cache])
-    return _weights(turn(q, _new(q, cache)), keys), keys

@@ -60,58 +60,32 @@ def average_gradients(rank, gradients, reduce_scatter, all_gather):
 averaging.slips("""
 sum    / rank.count →
   You returned the sum of the gradients. Every rank has a mean over its own rows, so divide the sum by n.
-divided_twice    = _bucket(scale=lambda n: n * n)
+divided_twice    summed / rank.count → summed / rank.count**2
   You divided by n twice, once before and once after the sum. Once is enough.
 own_gradients    = lambda rank, gradients, *_: list(gradients)
   You returned this rank's own gradients. Nothing travelled, so the ranks' models would drift apart.
-parts_in_reverse    = _bucket(order=lambda parts: parts[::-1])
+parts_in_reverse    all_gather(rank, summed / rank.count) → all_gather(rank, summed / rank.count)[::-1]
   You joined the gathered parts in the wrong order. all_gather returns them in the order of the ranks.
-own_part_repeated    = _bucket(travels=lambda rank, parts: reduce_scatter(rank, parts).repeat(rank.count))
+own_part_repeated    torch.cat(all_gather(rank, summed / rank.count)) → (summed / rank.count).repeat(rank.count)
   You filled the vector with copies of this rank's part. The other parts come from the others: all_gather.
-joined_in_reverse    = _bucket(joined=lambda gradients: gradients[::-1])
+joined_in_reverse    gradient.flatten() for gradient in gradients] → gradient.flatten() for gradient in gradients[::-1]]
   You joined the gradients in reverse order, but cut the result in the old order: the numbers of one parameter end up in
   another.
-zeros_in_front    = _zeros_in_front
+zeros_in_front    [gradient.flatten() for gradient in gradients] + [zeros] →
+      [zeros] + [gradient.flatten() for gradient in gradients]
   Your zeros stand in front of the vector, but you removed numbers at its end. So all means are shifted.
 one_ring_each    = lambda rank, gradients, *_: [all_reduce(rank, gradient) / rank.count for gradient in gradients
       for _ in "12"][::2]
   Your means are right, but some parts went around more than once, or with too many zeros: join all gradients into one
   vector, and send it around once.
-a_ring_for_each_tensor    = lambda rank, gradients, *_: [_bucket()(rank, [gradient])[0] for gradient in gradients]
+a_ring_for_each_tensor    return [average_gradients(rank, [one], reduce_scatter, all_gather)[0] for one in gradients]
   Your means are right, but each tensor goes around by itself, with zeros of its own. Join all gradients into one vector
   first.
-all_vectors_gathered    = _bucket(travels=lambda rank, parts: torch.stack(all_gather(rank, torch.cat(parts))).sum(0))
+all_vectors_gathered    summed = reduce_scatter(rank, list(vector.chunk(rank.count))) → ;
+      torch.cat(all_gather(rank, summed / rank.count)) → sum(all_gather(rank, vector)) / rank.count
   Your means are right, but every rank gathered the whole vectors of all ranks. That is n − 1 vectors for each;
   reduce-scatter and all-gather together send less than two.
 """)
-
-
-def _bucket(joined=lambda g: g, travels=None, scale=lambda n: n, order=lambda parts: parts, back=lambda ps: ps):
-    """A mistake: other gradients go in, another exchange, another divisor, another order, another way back."""
-
-    def exchanged(rank, parts):
-        return torch.cat(order(all_gather(rank, reduce_scatter(rank, parts))))
-
-    def program(rank, gradients, *_):
-        given = joined(list(gradients))
-        vector = torch.cat([gradient.flatten() for gradient in given])
-        vector = torch.cat([vector, vector.new_zeros(-len(vector) % rank.count)])
-        means = (travels or exchanged)(rank, list(vector.chunk(rank.count))) / scale(rank.count)
-        found, place = [], 0
-        for gradient in back(list(gradients)):
-            found.append(means[place : place + gradient.numel()].view_as(gradient))
-            place += gradient.numel()
-        return found
-
-    return program
-
-
-def _zeros_in_front(rank, gradients, *_):
-    vector = torch.cat([gradient.flatten() for gradient in gradients])
-    zeros = vector.new_zeros(-len(vector) % rank.count)
-    means = all_reduce(rank, torch.cat([zeros, vector])) / rank.count
-    pieces = means[: len(vector)].split([gradient.numel() for gradient in gradients])
-    return [piece.view_as(gradient) for piece, gradient in zip(pieces, gradients, strict=True)]
 
 
 # --- what fits --------------------------------------------------------------------------------------------------------
@@ -181,15 +155,15 @@ def layouts_that_fit(parameters, ranks, room, bytes_of):
 
 
 planning.slips("""
-parameters_not_cut    = _search(needs=lambda p, n, pieces: (p, n // pieces))
+parameters_not_cut    parameters / pieces, → parameters,
   You gave bytes_of all parameters. A rank has only 1/pieces of them.
-ranks_not_cut    = _search(needs=lambda p, n, pieces: (p / pieces, n))
+ranks_not_cut    ranks // pieces → ranks
   You shared a piece among all ranks. Only ranks / pieces of them have the same piece.
-shared_among_the_pieces    = _search(needs=lambda p, n, pieces: (p / pieces, pieces))
+shared_among_the_pieces    ranks // pieces → pieces
   You shared a piece among `pieces` ranks. So many have different pieces; the same one have ranks / pieces.
-highest_stage    = _search(stages=range(3, -1, -1))
+highest_stage    range(4) → range(3, -1, -1)
   You took the highest stage that fits. Each stage cuts more, and sends more: the lowest is wanted.
-all_stages    = _search(every=True)
+all_stages    (pieces, stage)) ⏎ break → (pieces, stage))
   You listed every stage that fits. For each number of pieces only the lowest is wanted: leave the inner loop when you
   have found it.
 stage_0_alone    range(4) → range(1)
@@ -200,22 +174,7 @@ room_must_remain    <= room → < room
   A layout that needs exactly `room` bytes fits: at most means <=.
 what_does_not_fit    <= room → > room
   You collected the stages that do not fit. Turn the comparison around.
-first_that_fits    return _search()(parameters, ranks, room, bytes_of)[:1]
+first_that_fits    return found → return found[:1]
   You stopped at the first number of pieces that fits. The list shall have all, because more pieces may allow a lower
   stage, which sends less.
 """)
-
-
-def _search(
-    needs=lambda p, n, pieces: (p / pieces, n // pieces), fits=lambda a, b: a <= b, stages=range(4), every=False
-):
-    """A mistake: other arguments for step 1, another comparison, other stages, or all that fit."""
-
-    def program(parameters, ranks, room, bytes_of):
-        found = []
-        for pieces in _powers(ranks):
-            good = [stage for stage in stages if fits(bytes_of(*needs(parameters, ranks, pieces), stage), room)]
-            found += [(pieces, stage) for stage in (good if every else good[:1])]
-        return found
-
-    return program

@@ -48,35 +48,40 @@ def ring_reduce_scatter(rank, parts):
 
 
 ring.slips("""
-send_before_receive    = _ring(exchange=_sent_first)
+send_before_receive    on_its_way = rank.swap(on_its_way, to=rank.next, source=rank.previous) →
+      rank.send(on_its_way, rank.next) ⏎ on_its_way = rank.receive(rank.previous)
   Every rank sends first, and a send waits until the other side receives. So all wait for each other: a deadlock.
   rank.swap sends and receives at the same time.
-receive_before_send    = _ring(exchange=_received_first)
+receive_before_send    on_its_way = rank.swap(on_its_way, to=rank.next, source=rank.previous) + →
+      received = rank.receive(rank.previous) ⏎ rank.send(on_its_way, rank.next) ⏎ on_its_way = received +
   Every rank receives first, and nobody has sent anything yet: a deadlock. rank.swap sends and receives at the same
   time.
 nothing_added    + parts[number % n] →
   You pass on what arrives, without adding your own part. Rank r gets one rank's part, not the sum.
-own_sent_each_time    = _ring(add=lambda received, own: own)
+own_sent_each_time    on_its_way = rank.swap(on_its_way, to=rank.next, source=rank.previous) + parts[number % n] →
+      rank.swap(on_its_way, to=rank.next, source=rank.previous) ⏎ on_its_way = parts[number % n]
   You send on your own part, and not the sum that arrived. Each part then collects only the last two ranks.
-starts_with_own_number    = _ring(start=0, own=lambda r, step: r - step)
+starts_with_own_number    parts[rank.previous] → parts[rank.number] ; rank.number - 2, rank.number - 1 - n →
+      rank.number - 1, rank.number - n
   You begin with the part of the rank's own number. After n − 1 steps it has arrived one rank too early: rank r ends
   with the sum of part r + 1. Begin with part number rank.previous.
-starts_two_back    = _ring(start=2, own=lambda r, step: r - 2 - step)
+starts_two_back    parts[rank.previous] → parts[rank.number - 2] ; rank.number - 2, rank.number - 1 - n →
+      rank.number - 3, rank.number - 2 - n
   You begin with part r − 2, so rank r ends with the sum of the part before its own. Begin with r − 1.
-one_step_too_few    = _ring(steps=-1)
+one_step_too_few    rank.number - 1 - n → rank.number - n
   You make n − 2 steps, so your own part is missing in the sum: n ranks on a ring are n − 1 steps apart.
-one_step_too_many    = _ring(steps=1)
+one_step_too_many    rank.number - 1 - n → rank.number - 2 - n
   You make n steps. After n − 1 the sum was complete; then it moved on to the next rank, which added its part a second
   time.
-always_the_part_of_the_own_number    = _ring(own=lambda r, step: r)
+always_the_part_of_the_own_number    parts[number % n] → parts[rank.number]
   You add part number rank.number in every step. What arrives is another part each time: add your own part of the number
   that arrives, (r − 1 − step) % n.
-always_the_first_part_sent    = _ring(own=lambda r, step: r - 1)
+always_the_first_part_sent    parts[number % n] → parts[rank.previous]
   You add part number rank.previous in every step. What arrives is another part each time: add your own part of the
   number that arrives, (r − 1 − step) % n.
-counted_upwards    = _ring(own=lambda r, step: r - 1 + step)
+counted_upwards    range(rank.number - 2, rank.number - 1 - n, -1) → range(rank.number, rank.number + n - 1)
   Your part numbers grow with the step. The parts come from behind, so the numbers that arrive fall: (r − 1 − step) % n.
-mean    = _ring(end=lambda x, n: x / n)
+mean    return on_its_way → return on_its_way / n
   You divided by n: that is the mean. A reduce-scatter adds up; whoever wants a mean divides afterwards.
 own_parts_added_up    return sum(parts)
   You added up your own n parts, and nothing was sent. The sum runs over the ranks, for one part number.
@@ -86,34 +91,6 @@ whole_sum_then_a_part    return all_reduce(rank, torch.stack(list(parts)))[rank.
   Your sums are right, but you made an all-reduce and kept a part of it: twice the bytes. The second half, the
   all-gather, brings every rank the parts that you throw away.
 """)
-
-
-def _exchanged(rank, tensor):
-    return rank.swap(tensor, to=rank.next, source=rank.previous)
-
-
-def _sent_first(rank, tensor):
-    rank.send(tensor, rank.next)
-    return rank.receive(rank.previous)
-
-
-def _received_first(rank, tensor):
-    received = rank.receive(rank.previous)
-    rank.send(tensor, rank.next)
-    return received
-
-
-def _ring(start=1, exchange=_exchanged, own=lambda r, step: r - 1 - step, add=torch.add, steps=0, end=lambda x, n: x):
-    """A mistake: it starts with part r − start, adds the part own(r, step), or makes so many steps more."""
-
-    def program(rank, parts):
-        n = rank.count
-        x = parts[(rank.number - start) % n]
-        for step in range(1, n + steps):
-            x = add(exchange(rank, x), parts[own(rank.number, step) % n])
-        return end(x, n)
-
-    return program
 
 
 @ring.mistake(
@@ -132,16 +109,14 @@ def all_to_rank_0(rank, parts):
     return total[0]
 
 
-@ring.mistake(
-    "Your sums are right, but all n parts travel around the ring, n times as many bytes as needed. In each step a rank "
-    "needs to send only one part."
-)
-def all_parts_travel(rank, parts):
-    moving = total = torch.stack(list(parts))
-    for _ in range(1, rank.count):
-        moving = _exchanged(rank, moving)
-        total = total + moving
-    return total[rank.number]
+ring.slips("""
+all_parts_travel    on_its_way = parts[rank.previous] → on_its_way = total = torch.stack(parts) ;
+      on_its_way = rank.swap(on_its_way, to=rank.next, source=rank.previous) + parts[number % n] →
+      on_its_way = rank.swap(on_its_way, to=rank.next, source=rank.previous) ⏎ total = total + on_its_way ;
+      return on_its_way → return total[rank.number]
+  Your sums are right, but all n parts travel around the ring, n times as many bytes as needed. In each step a rank
+  needs to send only one part.
+""")
 
 
 # --- a layer on n ranks ----------------------------------------------------------------------------------------------
@@ -219,96 +194,61 @@ def split_feed_forward(rank, x, W_1, b_1, W_2, b_2, act):
 
 
 split.slips("""
-bias_on_each_rank    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y + b_2))
+bias_on_each_rank    hidden @ W_2[:, mine].T) + b_2 → hidden @ W_2[:, mine].T + b_2)
   You add b_2 on each rank before the sum, so the output has it n times. Add it once, after the sum.
-no_sum    = _split(end=lambda rank, y, b_2: y + b_2)
+no_sum    sum_over_ranks(rank, hidden @ W_2[:, mine].T) → hidden @ W_2[:, mine].T
   You return this rank's summand alone. Each output is a sum over all F units: sum_over_ranks.
-mean    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y) / rank.count + b_2)
+mean    W_2[:, mine].T) + → W_2[:, mine].T) / rank.count +
   You divided by the number of ranks. The units of the groups add up, as they do in one matrix product; only gradients
   of different rows of a batch are averaged.
-second_bias_forgotten    = _split(end=lambda rank, y, b_2: sum_over_ranks(rank, y))
+second_bias_forgotten    .T) + b_2 → .T)
   b_2 is missing in your output: add it once, after the sum.
 first_bias_forgotten    + b_1[mine] →
   b_1 is missing: each rank needs the entries of b_1 that belong to its units.
-first_group_for_all    = _split(_first_of_all, _first_of_all, _first_of_all)
+first_group_for_all    slice(rank.number * units, (rank.number + 1) * units) → slice(units)
   Every rank computes the first group of units, so the sum has it n times and lacks all others. Start the cut at
   rank.number · F/n.
-every_nth_unit    = _split(_strided, _strided)
+every_nth_unit    W_1[mine].T + b_1[mine] → W_1[rank.number :: rank.count].T + b_1[rank.number :: rank.count]
   You take every n-th row of W_1 with neighbouring columns of W_2: the units of the first matrix are not those of the
   second one. Use the same units in both.
-activation_after_the_sum    return act(sum_over_ranks(rank, _hidden(rank, x, W_1, b_1, lambda z: z)
-      @ _own(W_2, rank, 1).T)) + b_2
+activation_after_the_sum    hidden = act(x @ W_1[mine].T + b_1[mine]) → hidden = x @ W_1[mine].T + b_1[mine] ;
+      sum_over_ranks(rank, hidden @ W_2[:, mine].T) → act(sum_over_ranks(rank, hidden @ W_2[:, mine].T))
   You apply `act` to the sum of the outputs. It belongs on the hidden units, between W_1 and W_2.
-bias_of_other_units    = _split(bias=_first_of_all)
+bias_of_other_units    b_1[mine] → b_1[:units]
   Your biases b_1 belong to the first group of units, on every rank. Cut b_1 at the same places as W_1.
-columns_of_other_units    = _split(columns=_first_of_all)
+columns_of_other_units    W_2[:, mine] → W_2[:, :units]
   Your columns of W_2 are those of the first group on every rank. Cut W_2 at the same places as W_1, along dimension 1.
 nothing_cut    return act(x @ W_1.T + b_1) @ W_2.T + b_2
   Every rank computes the whole layer. The output is right, but nothing is saved: each rank needs all weights and all
   the time.
-cut_after_the_activation    return sum_over_ranks(rank, _own(act(x @ W_1.T + b_1), rank, 1) @ _own(W_2, rank, 1).T)
-      + b_2
+cut_after_the_activation    act(x @ W_1[mine].T + b_1[mine]) → act(x @ W_1.T + b_1)[:, mine]
   You compute all F units and cut afterwards. The output is right, but each rank needs the whole of W_1 and the time of
   all units. Cut W_1 and b_1 first.
-sum_before_the_activation    return act(sum_over_ranks(rank, _inputs_cut(rank, x, W_1)) + b_1) @ W_2.T + b_2
+sum_before_the_activation    act(x @ W_1[mine].T + b_1[mine]) →
+      act(sum_over_ranks(rank, x.chunk(rank.count, 1)[rank.number] @ W_1.chunk(rank.count, 1)[rank.number].T) + b_1) ;
+      sum_over_ranks(rank, hidden @ W_2[:, mine].T) → hidden @ W_2.T
   You cut W_1 by its inputs (columns), so each unit must be summed before the activation. The output is right, but every
   rank computes `act` of all F units, and more bytes travel. Cut W_1 by its rows.
-activation_of_summands    return sum_over_ranks(rank, act(_inputs_cut(rank, x, W_1) + b_1)) @ W_2.T + b_2
+activation_of_summands    act(x @ W_1[mine].T + b_1[mine]) →
+      act(x.chunk(rank.count, 1)[rank.number] @ W_1.chunk(rank.count, 1)[rank.number].T + b_1) ;
+      hidden @ W_2[:, mine].T) → hidden) @ W_2.T
   You cut W_1 by its inputs (columns) and applied `act` to each rank's summand. The activation of a sum is not the sum
   of the activations. Cut W_1 by its rows: then each unit is whole on one rank.
-gathered_in_between    return torch.cat(all_gather(rank, _hidden(rank, x, W_1, b_1, act)), 1) @ W_2.T + b_2
+gathered_in_between    sum_over_ranks(rank, hidden @ W_2[:, mine].T) → torch.cat(all_gather(rank, hidden), 1) @ W_2.T
   Your output is right, but you gather all hidden units on every rank between the matrices: more bytes, and each rank
   computes the whole second product. Cut W_2 by its columns, and sum the outputs.
-gathered_twice    return _gathered_twice(rank, _hidden(rank, x, W_1, b_1, act), W_2, b_2)
+gathered_twice    sum_over_ranks(rank, hidden @ W_2[:, mine].T) → torch.cat(all_gather(rank, torch.cat(all_gather(rank,
+      hidden), 1) @ W_2.tensor_split(rank.count)[rank.number].T), 1)
   Your output is right, but you gather twice, the hidden units and then the outputs, because you cut W_2 by its rows.
   Cut along its columns, it needs one sum only.
-summands_gathered    = _split(end=lambda rank, y, b_2: sum(all_gather(rank, y)) + b_2)
+summands_gathered    sum_over_ranks(rank, hidden @ W_2[:, mine].T) → sum(all_gather(rank, hidden @ W_2[:, mine].T))
   Your output is right, but every rank receives all n summands and adds them up itself. sum_over_ranks adds on the way,
   so the bytes per rank hardly grow with n.
-tokens_cut    return torch.cat(all_gather(rank, _tokens(rank, x, W_1, b_1, act) @ W_2.T)) + b_2
+tokens_cut    act(x @ W_1[mine].T + b_1[mine]) → act(x.tensor_split(rank.count)[rank.number] @ W_1.T + b_1) ;
+      sum_over_ranks(rank, hidden @ W_2[:, mine].T) → torch.cat(all_gather(rank, hidden @ W_2.T))
   You cut the tokens: each rank computes all F units for T/n of them, and so needs both matrices whole. Here the weights
   shall be cut, because they do not fit on one rank.
 """)
-
-
-def _own(x, rank, dim=0):
-    return x.tensor_split(rank.count, dim)[rank.number]
-
-
-def _strided(x, rank):
-    return x[rank.number :: rank.count]
-
-
-def _first_of_all(x, rank, dim=0):
-    return x.tensor_split(rank.count, dim)[0]
-
-
-def _split(rows=_own, bias=_own, columns=_own, end=lambda rank, y, b_2: sum_over_ranks(rank, y) + b_2):
-    """A mistake: another cut of W_1, of b_1 or of W_2, or another way from the summands to the output."""
-
-    def program(rank, x, W_1, b_1, W_2, b_2, act):
-        hidden = act(x @ rows(W_1, rank).T + bias(b_1, rank))
-        return end(rank, hidden @ columns(W_2, rank, 1).T, b_2)
-
-    return program
-
-
-def _hidden(rank, x, W_1, b_1, act):
-    return act(x @ _own(W_1, rank).T + _own(b_1, rank))
-
-
-def _inputs_cut(rank, x, W_1):
-    """A summand (T, F) of all hidden units: those of the inputs that this rank has."""
-    return _own(x, rank, 1) @ _own(W_1, rank, 1).T
-
-
-def _gathered_twice(rank, hidden, W_2, b_2):
-    hidden = torch.cat(all_gather(rank, hidden), 1)
-    return torch.cat(all_gather(rank, hidden @ _own(W_2, rank).T), 1) + b_2
-
-
-def _tokens(rank, x, W_1, b_1, act):
-    return act(_own(x, rank) @ W_1.T + b_1)
 
 
 # --- forward and backward in turn ------------------------------------------------------------------------------------
@@ -371,7 +311,7 @@ gpipe    = gpipe
 nothing_ahead    ranks - 1 - r → 0
   Your ranks take one forward and one backward pass from the start, so a single microbatch is under way and all ranks
   but one wait. Rank r needs p − 1 − r forward passes first.
-one_ahead_too_few    = _alternating(lambda p, r, m: min(max(p - 2 - r, 0), m))
+one_ahead_too_few    ranks - 1 - r → max(ranks - 2 - r, 0)
   Your ranks begin with one forward pass too few. They wait for a gradient while the next microbatch could already go
   through: the bubble grows. Rank r needs p − 1 − r.
 one_ahead_too_many    ranks - 1 - r → ranks - r
@@ -386,7 +326,7 @@ counted_from_the_wrong_end    ranks - 1 - r → r
 newest_first    = _alternating(newest=True)
   Your backward passes take the newest microbatch first. The last rank finishes the oldest one first, so the others wait
   for gradients. Backward in the same order as forward.
-rest_forgotten    = _alternating(rest=False)
+rest_forgotten    + backward[len(pairs) // 2 :] →
   The backward passes of the microbatches taken ahead are missing at the end, so their gradients are never computed.
 more_than_there_are    = _alternating(lambda p, r, m: p - 1 - r)
   With fewer microbatches than ranks you take forward passes of microbatches that do not exist. Take no more than m

@@ -3,7 +3,7 @@
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.lessons.scaling_up.collectives import all_gather, all_reduce, all_to_all, reduce_scatter
+from tx_helpers.lessons.scaling_up.collectives import all_reduce
 from tx_helpers.lessons.scaling_up.layouts import expert_parallel
 from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
 from tx_helpers.zoo.parts.flash import merge, partial_attention
@@ -126,52 +126,41 @@ def sharded_step(rank, part, gradient_of, lr):
 
 
 sharded.slips("""
-sum_for_mean    = _sharded(scale=lambda rank: 1)
+sum_for_mean    lr / rank.count → lr
   You used the sum of the gradients. The loss is a mean over all rows, so divide by n; AdamW would hide this mistake,
   because it ignores the size of gradients.
-divided_twice    = _sharded(scale=lambda rank: rank.count**2)
+divided_twice    lr / rank.count → lr / rank.count**2
   You divided by n twice. Each rank's gradient is a mean over its rows already; their mean takes one n.
-own_rows_alone    = _sharded(summed=lambda rank, parts: parts[rank.number], scale=lambda rank: 1)
+own_rows_alone    summed = reduce_scatter(rank, list(own_rows.chunk(rank.count))) →
+      summed = own_rows.chunk(rank.count)[rank.number] ; lr / rank.count → lr
   You updated with the gradient of this rank's own rows. Each part would learn from other data: reduce_scatter adds the
   gradients of all ranks.
-own_rows_divided    = _sharded(summed=lambda rank, parts: parts[rank.number])
+own_rows_divided    summed = reduce_scatter(rank, list(own_rows.chunk(rank.count))) →
+      summed = own_rows.chunk(rank.count)[rank.number]
   You divided this rank's own gradient by n, but the gradients of the other ranks are missing.
-part_of_the_next_rank    = _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[1:] + parts[:1]))
+part_of_the_next_rank    list(own_rows.chunk(rank.count)) → list(own_rows.roll(-len(part)).chunk(rank.count))
   You updated with the gradient of another rank's part. reduce_scatter gives each rank the part of its own number: pass
   the parts in their order.
-parts_reversed    = _sharded(summed=lambda rank, parts: reduce_scatter(rank, parts[::-1]))
+parts_reversed    list(own_rows.chunk(rank.count)) → list(own_rows.chunk(rank.count))[::-1]
   You passed the parts of the gradient in reverse order, so the ranks update with each other's.
-own_part_repeated    = _sharded(whole=lambda rank, part: part.repeat(rank.count))
+own_part_repeated    torch.cat(all_gather(rank, part)) → part.repeat(rank.count)
   You filled the whole weight with copies of this rank's part. gradient_of needs everybody's: all_gather.
-zeros_for_the_others    = _sharded(whole=lambda rank, part:
-      torch.cat([part if r == rank.number else torch.zeros_like(part) for r in range(rank.count)]))
+zeros_for_the_others    torch.cat(all_gather(rank, part)) →
+      torch.cat([part * (r == rank.number) for r in range(rank.count)])
   You put zeros in place of the other ranks' parts. The gradient depends on all of them: all_gather.
-uphill    = _sharded(scale=lambda rank: -rank.count)
+uphill    lr / rank.count → -lr / rank.count
   You added the gradient. It points uphill; the step goes the other way.
-rate_forgotten    return sharded_step(rank, part, gradient_of, 1.0)
+rate_forgotten    lr / rank.count → 1 / rank.count
   You took a step of the whole gradient, without the rate lr.
-all_reduce    = _sharded(summed=lambda rank, parts: all_reduce(rank, torch.stack(parts))[rank.number])
+all_reduce    all_gather, reduce_scatter ⏎ → all_gather, all_reduce ⏎ ;
+      reduce_scatter(rank, list(own_rows.chunk(rank.count))) → all_reduce(rank, own_rows).chunk(rank.count)[rank.number]
   Your parts are right, but you used an all-reduce where half of one is enough. An all-gather brings the weights
   together, and a reduce-scatter adds up the only part of the gradient that this rank needs.
-gradients_gathered    = _sharded(summed=lambda rank, parts: torch.stack(all_gather(rank, torch.stack(parts)))[:,
-      rank.number].sum(0))
+gradients_gathered    reduce_scatter(rank, list(own_rows.chunk(rank.count))) →
+      sum(all_gather(rank, own_rows)).chunk(rank.count)[rank.number]
   Your parts are right, but every rank gathers the whole gradients of all ranks. reduce_scatter adds them on the way,
   with a small part of the bytes.
 """)
-
-
-def _gathered(rank, part):
-    return torch.cat(all_gather(rank, part))
-
-
-def _sharded(whole=_gathered, summed=lambda rank, parts: reduce_scatter(rank, parts), scale=lambda rank: rank.count):
-    """A mistake: another whole weight, another sum of the parts of the gradient, or another divisor."""
-
-    def program(rank, part, gradient_of, lr):
-        gradient = gradient_of(whole(rank, part))
-        return part - lr * summed(rank, list(gradient.chunk(rank.count))) / scale(rank)
-
-    return program
 
 
 # --- the norm of all shards ------------------------------------------------------------------------------------------
@@ -216,25 +205,28 @@ def clip_over_shards(rank, part, limit):
 
 
 clipping.slips("""
-own_norm    = _clipped(lambda rank, part: part.norm())
+own_norm    all_reduce(rank, part @ part) → part @ part
   You used the norm of this rank's part. Each part is then scaled by another factor, so the gradient turns; and its
   whole norm is up to √n times the limit.
-sum_of_norms    = _clipped(lambda rank, part: all_reduce(rank, part.norm()))
+sum_of_norms    all_reduce(rank, part @ part) → all_reduce(rank, part.norm()) ** 2
   You added up the norms of the parts. Squares add up, norms do not: the sum is too large, and the gradient is clipped
   too much.
-mean_of_squares    = _clipped(lambda rank, part: (all_reduce(rank, part.square().sum()) / rank.count).sqrt())
+mean_of_squares    all_reduce(rank, part @ part) → all_reduce(rank, part @ part) / rank.count
   You averaged the squares over the ranks. The norm of the whole gradient has their sum.
-root_forgotten    = _clipped(lambda rank, part: all_reduce(rank, part.square().sum()))
+root_forgotten    squares.sqrt() → squares
   You compared the sum of squares with the limit, without the root.
-largest_norm    = _clipped(lambda rank, part: _largest(rank, part.norm()))
+largest_norm    import all_reduce → import all_gather ; all_reduce(rank, part @ part) →
+      torch.stack(all_gather(rank, part.norm())).amax(0) ** 2
   You took the largest norm of a part. The whole norm is the root of the sum of their squares.
-largest_entry    = _clipped(lambda rank, part: _largest(rank, part.abs().max()))
+largest_entry    import all_reduce → import all_gather ; all_reduce(rank, part @ part) →
+      torch.stack(all_gather(rank, part.abs().max())).amax(0) ** 2
   You compared the largest entry with the limit. The norm counts all entries.
-always_scaled    = _clipped(_norm, lambda norm, limit: limit / norm)
+always_scaled    .clamp(min=limit) →
   You scale every gradient to the limit. Small gradients stay as they are: the factor is at most 1.
-factor_upside_down    = _clipped(_norm, lambda norm, limit: (norm / limit).clamp(min=1))
+factor_upside_down    part * limit / squares.sqrt().clamp(min=limit) → part * squares.sqrt().clamp(min=limit) / limit
   Your factor is upside down: it makes large gradients larger. Multiply by limit/norm.
-scaled_to_norm_1    = _clipped(_norm, lambda norm, limit: torch.where(norm > limit, 1 / norm, 1.0))
+scaled_to_norm_1    part * limit / squares.sqrt().clamp(min=limit) →
+      part / squares.sqrt() if squares > limit**2 else part
   You divided by the norm where it is too large. Then the norm is 1; multiply by the limit.
 entries_clamped    return part.clamp(-limit, limit)
   You clamped each entry. That changes the direction of the gradient, and is another method.
@@ -244,19 +236,6 @@ limit_shared_out    return part * (limit / rank.count**0.5 / part.norm()).clamp(
 never_clipped    return part.clone()
   You returned the part as it was, however large the gradient is.
 """)
-
-
-def _clipped(norm, factor=lambda norm, limit: (limit / norm).clamp(max=1)):
-    """A mistake: another norm(rank, part), or another factor."""
-    return lambda rank, part, limit: part * factor(norm(rank, part), limit)
-
-
-def _norm(rank, part):
-    return all_reduce(rank, part.square().sum()).sqrt()
-
-
-def _largest(rank, x):
-    return torch.stack(all_gather(rank, x)).amax(0)
 
 
 # --- causal attention on a ring --------------------------------------------------------------------------------------
@@ -317,7 +296,7 @@ def visible_keys(number, step, count, T):
 
 
 around.slips("""
-local_positions    = _visible(lambda number, step, count: number)
+local_positions    earlier = ( ⏎ number - step >= 0 ⏎ ) → earlier = True ; 0 if step == 0 else T → 0
   You compared positions within the pieces, so every step has the same triangle. A piece before ours is visible as a
   whole, a later one not at all: compare the positions in the whole sequence.
 keys_from_the_other_side    = _visible(lambda number, step, count: (number + step) % count)
@@ -420,15 +399,17 @@ def send_to_experts(rank, x, chosen, expert):
 
 
 dispatch.slips("""
-left_in_the_order_of_the_ranks    = _back(lambda results, order: results)
+left_in_the_order_of_the_ranks    out[sorted_by_rank] = → out[:] =
   Your results are right, but in the order of their experts. Each must go back to its token's place: the next layer
   cannot know that you sorted.
-sorted_once_more    = _back(lambda results, order: results[order])
+sorted_once_more    out[sorted_by_rank] = torch.cat(all_to_all(rank, list(results))) →
+      out = torch.cat(all_to_all(rank, list(results)))[sorted_by_rank]
   You indexed the results with the order in which you sorted the tokens: results[order] sorts once more. Undo it:
   out[order] = results, or results[order.argsort()].
-reversed    = _back(lambda results, order: results.flip(0))
+reversed    out[sorted_by_rank] = torch.cat(all_to_all(rank, list(results))) →
+      out = torch.cat(all_to_all(rank, list(results))).flip(0)
   Your results are in reverse order. Put each where its token was: out[order] = results.
-cut_without_sorting    return _sent(rank, x, _counts(rank, chosen), expert)
+cut_without_sorting    chosen.argsort() → torch.arange(len(x))
   You cut x as if it were sorted by expert. The first tokens then go to expert 0, whatever they chose. Sort by `chosen`
   first, or pick x[chosen == j] for each rank.
 own_expert_for_all    return expert(x)
@@ -444,32 +425,9 @@ experts_counted_from_the_end    return send_to_experts(rank, x, rank.count - 1 -
 numbers_sent_along    return expert_parallel(rank, x, chosen, lambda number, tokens: expert(tokens))
   Your results are right, but you also send each token's number of its expert. With one expert on each rank nobody needs
   it: whatever arrives is for the expert that is here.
-all_tokens_to_all_ranks    return torch.stack(all_to_all(rank,
-      [expert(part) for part in all_to_all(rank, [x] * rank.count)]))[chosen, torch.arange(len(x))]
+all_tokens_to_all_ranks    sorted_by_rank = chosen.argsort() →
+      results = all_to_all(rank, [expert(part) for part in all_to_all(rank, [x] * rank.count)]) ⏎
+      return torch.stack(results)[chosen, torch.arange(len(x))]
   Your results are right, but every token is sent to every rank, and each expert computes all of them. Send a token to
   its own expert only: that is what a mixture of experts saves.
 """)
-
-
-def _sent(rank, tokens, counts, expert):
-    """The results of tokens that are sorted by rank, in their order."""
-    arrived = all_to_all(rank, list(tokens.split(counts)))
-    return torch.cat(all_to_all(rank, [expert(part) for part in arrived]))
-
-
-def _counts(rank, chosen):
-    return chosen.bincount(minlength=rank.count).tolist()
-
-
-def _sorted(rank, chosen):
-    return chosen.argsort(stable=True)
-
-
-def _back(place):
-    """A mistake with another order of the results: place(results, order)."""
-
-    def program(rank, x, chosen, expert):
-        order = _sorted(rank, chosen)
-        return place(_sent(rank, x[order], _counts(rank, chosen), expert), order)
-
-    return program

@@ -53,7 +53,7 @@ both_alike    return ((o1 + o2) / 2, torch.logaddexp(l1, l2))
   You took the plain mean of the two outputs. The group with the larger sum of e^score counts for more.
 outputs_added    return (o1 + o2, torch.logaddexp(l1, l2))
   You added the two outputs. Each is a mean already, so they are mixed with shares that sum to 1.
-shares_of_logarithms    return _shared(o1, l1 / (l1 + l2), o2, torch.logaddexp(l1, l2))
+shares_of_logarithms    (l1 - both).exp()[:, None] → (l1 / (l1 + l2))[:, None] ; (l2 - both).exp()[:, None] → 1 - first
   You took l1 / (l1 + l2) as the share. These are logarithms: the sums themselves are e^l1 and e^l2.
 logarithms_added    return (join_looks(o1, l1, o2, l2)[0], l1 + l2)
   You added the logarithms. That is the logarithm of the product; you need that of e^l1 + e^l2.
@@ -63,24 +63,18 @@ groups_swapped    return join_looks(o2, l1, o1, l2)
   You gave the first group's share to the second, and the other way round.
 sum_in_place_of_its_logarithm    return (join_looks(o1, l1, o2, l2)[0], torch.logaddexp(l1, l2).exp())
   Your output is right, but you returned the sum e^l1 + e^l2 itself. Return its logarithm.
-too_large_a_power    return _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, torch.logaddexp(l1, l2))
+too_large_a_power    (l1 - both).exp()[:, None] → (l1.exp() / (l1.exp() + l2.exp()))[:, None] ;
+      (l2 - both).exp()[:, None] → 1 - first
   You computed e^l itself. For l = 200 this is too large for the computer, and the share becomes nan. Subtract before
   you take the power: (l1 - l).exp().
-logarithm_of_powers    return _by_logarithm(o1, l1, o2, l2, (l1.exp() + l2.exp()).log())
+logarithm_of_powers    torch.logaddexp(l1, l2) → (l1.exp() + l2.exp()).log()
   You took log(e^l1 + e^l2) by its parts. e^200 is too large for the computer, so the logarithm is infinite and all
   shares are 0. torch.logaddexp(l1, l2) gives the same number without the powers.
-everything_by_powers    return _shared(o1, l1.exp() / (l1.exp() + l2.exp()), o2, (l1.exp() + l2.exp()).log())
+everything_by_powers    torch.logaddexp(l1, l2) → (l1.exp() + l2.exp()).log() ; (l1 - both).exp()[:, None] →
+      (l1.exp() / (l1.exp() + l2.exp()))[:, None] ; (l2 - both).exp()[:, None] → 1 - first
   You computed both sums e^l themselves, for the shares and for the logarithm. e^200 is infinite, and ∞ divided by ∞ is
   NaN. Take the logarithm of the whole sum by torch.logaddexp, then (l1 - l).exp().
 """)
-
-
-def _shared(o1, share, o2, both):
-    return share[:, None] * o1 + (1 - share)[:, None] * o2, both
-
-
-def _by_logarithm(o1, l1, o2, l2, both):
-    return (l1 - both).exp()[:, None] * o1 + (l2 - both).exp()[:, None] * o2, both
 
 
 # --- all keys, a piece at a time --------------------------------------------------------------------------------------
@@ -170,100 +164,35 @@ def attention_in_pieces(q, k, v, size, join):
 
 
 pieces.slips("""
-begun_at_zeros    return _joined([(q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q))), *_looks(q, k, v, size)], join)
+begun_at_zeros    so_far = None ⏎ → so_far = q.new_zeros(len(q), v.shape[1]), q.new_zeros(len(q)) ⏎
   You began with zeros. A logarithm of 0 is a sum of e⁰ = 1, as if a key with the score 0 and the value 0 had been
   there. Begin with the first piece, or with logarithms of −∞.
 scale_forgotten    / q.shape[-1] ** 0.5 →
   You did not divide the scores by √d_k. Each piece needs the usual scale.
-scale_of_the_piece    return _joined(_looks(q, k, v, size, root=size**0.5), join)
+scale_of_the_piece    q.shape[-1] ** 0.5 → size**0.5
   You divided by the root of the piece's size. The scale is √d_k, the width of a query.
-last_piece_only    return _looks(q, k, v, size)[-1]
+last_piece_only    so_far = look if so_far is None else join(*so_far, *look) → so_far = look
   You returned the last piece alone. Each piece has to be joined to all the ones before it.
+whole_table    range(0, len(k), size) → range(1) ; k[start : start + size] → k ; v[start : start + size] → v
+  Your numbers are right, but you made the whole table of T × S and never called join. Cut the keys into pieces, look at
+  each piece by itself, and join the looks.
+pieces_of_queries    return tuple(torch.cat(part) for part in zip(*[attention_in_pieces(one, k, v, len(k), join) for one
+      in q.split(1)], strict=True))
+  Your numbers are right, but join was never called. Did you cut the queries into pieces? Each query then still has a
+  score for every key at once. Cut the keys, and join the looks at their pieces.
+table_cut_afterwards    q @ k[start : start + size].mT / q.shape[-1] ** 0.5 →
+      (q @ k.mT / q.shape[-1] ** 0.5)[:, start : start + size]
+  Your numbers are right, but you computed the whole table of T × S scores first and cut it afterwards. Compute the
+  scores of one piece at a time, from k[start : start + size].
+last_piece_lost    range(0, len(k), size) → range(0, len(k) - size, size)
+  You lost the last piece. range(0, len(k), size) ends after it; with len(k) - size it ends before.
+short_piece_left_out    range(0, len(k), size): → range(0, max(len(k) - size, 0) + 1, size):
+  Your last piece is missing where it is shorter than the others. k[start : start + size] may end early.
+plain_mean_of_pieces    for start → means = [] ⏎ for start ; so_far = look if → means.append(look[0]) ⏎
+      so_far = look if ; return so_far → return torch.stack(means).mean(0), so_far[1]
+  You took the plain mean of the pieces' outputs. Their sums differ: join weighs each piece by its sum.
+logarithm_not_carried_on    else join(*so_far, *look) → else (join(*so_far, *look)[0], look[1])
+  After a join you kept the newest piece's logarithm, so the pieces before it count too little at the next join.
+largest_score_as_logarithm    scores.logsumexp(-1) → scores.amax(-1)
+  As the logarithm of a piece you took its largest score. join needs the logarithm of the whole sum of e^score.
 """)
-
-
-def _looks(q, k, v, size, *, root=None):
-    """The look at each piece: pairs (T, d_v), (T,)."""
-    root = q.shape[-1] ** 0.5 if root is None else root
-    found = []
-    for start in range(0, len(k), size):
-        scores = q @ k[start : start + size].mT / root
-        found.append((scores.softmax(-1) @ v[start : start + size], scores.logsumexp(-1)))
-    return found
-
-
-def _joined(looks, join):
-    so_far = looks[0]
-    for look in looks[1:]:
-        so_far = join(*so_far, *look)
-    return so_far
-
-
-@pieces.mistake(
-    "Your numbers are right, but you made the whole table of T × S and never called join. Cut the keys into pieces, "
-    "look at each piece by itself, and join the looks."
-)
-def whole_table(q, k, v, size, join):
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    return scores.softmax(-1) @ v, scores.logsumexp(-1)
-
-
-@pieces.mistake(
-    "Your numbers are right, but join was never called. Did you cut the queries into pieces? Each query then still has "
-    "a score for every key at once. Cut the keys, and join the looks at their pieces."
-)
-def pieces_of_queries(q, k, v, size, join):
-    looks = [whole_table(part, k, v, size, join) for part in q.split(1)]
-    return tuple(torch.cat(parts) for parts in zip(*looks, strict=True))
-
-
-@pieces.mistake(
-    "Your numbers are right, but you computed the whole table of T × S scores first and cut it afterwards. Compute the "
-    "scores of one piece at a time, from k[start : start + size]."
-)
-def table_cut_afterwards(q, k, v, size, join):
-    scores = (q @ k.mT / q.shape[-1] ** 0.5).split(size, -1)
-    looks = [(s.softmax(-1) @ part, s.logsumexp(-1)) for s, part in zip(scores, v.split(size), strict=True)]
-    return _joined(looks, join)
-
-
-@pieces.mistake("You lost the last piece. range(0, len(k), size) ends after it; with len(k) - size it ends before.")
-def last_piece_lost(q, k, v, size, join):
-    looks = _looks(q, k, v, size)[: len(range(0, len(k) - size, size))]
-    return _joined(looks, join) if looks else None
-
-
-@pieces.mistake(
-    "Your last piece is missing where it is shorter than the others. k[start : start + size] may end early."
-)
-def short_piece_left_out(q, k, v, size, join):
-    whole = max(len(k) // size * size, min(size, len(k)))
-    return _joined(_looks(q, k[:whole], v[:whole], size), join)
-
-
-@pieces.mistake("You took the plain mean of the pieces' outputs. Their sums differ: join weighs each piece by its sum.")
-def plain_mean_of_pieces(q, k, v, size, join):
-    looks = _looks(q, k, v, size)
-    return torch.stack([output for output, _ in looks]).mean(0), _joined(looks, join)[1]
-
-
-@pieces.mistake(
-    "After a join you kept the newest piece's logarithm, so the pieces before it count too little at the next join."
-)
-def logarithm_not_carried_on(q, k, v, size, join):
-    looks = _looks(q, k, v, size)
-    output, logs = looks[0]
-    for new, new_logs in looks[1:]:
-        output, logs = join(output, logs, new, new_logs)[0], new_logs
-    return output, logs
-
-
-@pieces.mistake(
-    "As the logarithm of a piece you took its largest score. join needs the logarithm of the whole sum of e^score."
-)
-def largest_score_as_logarithm(q, k, v, size, join):
-    found = []
-    for start in range(0, len(k), size):
-        scores = q @ k[start : start + size].mT / q.shape[-1] ** 0.5
-        found.append((scores.softmax(-1) @ v[start : start + size], scores.amax(-1)))
-    return _joined(found, join)

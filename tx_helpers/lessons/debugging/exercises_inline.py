@@ -1,7 +1,6 @@
 """Exercises on probes: one that stands inline, one for the padding, and the search for the broken of three models."""
 
 import torch
-import torch.nn.functional as F
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
@@ -75,67 +74,38 @@ def future_leak(model, source, read, other, t):
 
 
 future.slips("""
-all_positions    = lambda *given: _moved(*given).abs().max()
+all_positions    moved[:, :t] → moved
   You also looked at the positions from t on. They read new words, and may move: only those before t count.
-position_t_counts    = lambda *given: _moved(*given)[:, : given[-1] + 1].abs().max()
+position_t_counts    moved[:, :t] → moved[:, : t + 1]
   You looked at position t as well. It reads a new word itself, so it may move: stop before t.
-one_position_left_out    = lambda *given: _moved(*given)[:, : given[-1] - 1].abs().max()
+one_position_left_out    moved[:, :t] → moved[:, : t - 1]
   You left out position t − 1, the one that a mask one too far moves first.
-sign_kept    = lambda *given: _moved(*given)[:, : given[-1]].max()
+sign_kept    .abs().max().item() → .max().item()
   You kept the sign, so a logit that falls is overlooked. Take the absolute value before the largest.
-mean_change    = lambda *given: _moved(*given)[:, : given[-1]].abs().mean()
+mean_change    .abs().max() → .abs().mean()
   You averaged the changes. A leak at one position disappears among many that stay: take the largest.
-all_of_other    return (model(source, other) - model(source, read))[:, :t].abs().max()
+all_of_other    torch.cat([read[:, :t], other[:, t:]], dim=1) → other
   You gave the model all of `other`, so the past changed, too. Keep the words before t.
-length_of_the_change    = lambda *given: _moved(*given)[:, : given[-1]].norm()
+length_of_the_change    .abs().max() → .norm()
   You took the norm, the length of the whole change. Return the largest single change: abs().max().
-yes_or_no    = lambda *given: (_moved(*given)[:, : given[-1]].abs() > 0).any().float()
+yes_or_no    .abs().max().item() → .any().float()
   You said whether something moves. Return by how much: a rounding error of 1e-7 is no leak.
-past_changed    return (model(source, torch.cat([other[:, :t], read[:, t:]], 1)) - model(source, read))[:,
-      :t].abs().max()
+past_changed    read[:, :t], other[:, t:] → other[:, :t], read[:, t:]
   You changed the words before t and kept those from t on. That is the past, which every position may see.
-first_sentence_only    = lambda *given: _moved(*given)[0, : given[-1]].abs().max()
+first_sentence_only    moved[:, :t] → moved[0, :t]
   You looked at the first sentence of the batch alone. A leak may show more in another one.
+compared_with_itself    moved = → read[:, t:] = other[:, t:] ⏎ moved =
+  You changed `read` itself before you computed its logits. So you compare the new words with themselves, and every
+  model seems to be right. Change a copy.
+changed_in_place    changed = torch.cat([read[:, :t], other[:, t:]], dim=1) → before = model(source, read) ⏎
+      read[:, t:] = other[:, t:] ; model(source, changed) - model(source, read) → model(source, read) - before
+  Your number is right, but you changed `read` in place: the next probe gets other words. Use a copy.
+one_word_changed    other[:, t:]] → other[:, t : t + 1], read[:, t + 1 :]]
+  You changed the word at position t alone. Change all words from t on: a model may look several positions ahead.
+changed_too_late    read[:, :t], other[:, t:] → read[:, : t + 1], other[:, t + 1 :]
+  You changed the words after t, and left the one at t. A mask that reaches one position too far goes unseen: position t
+  − 1 sees t and nothing more.
 """)
-
-
-def _moved(model, source, read, other, t):
-    changed = torch.cat([read[:, :t], other[:, t:]], dim=1)
-    return model(source, changed) - model(source, read)
-
-
-@future.mistake(
-    "You changed `read` itself before you computed its logits. So you compare the new words with themselves, and "
-    "every model seems to be right. Change a copy."
-)
-def compared_with_itself(model, source, read, other, t):
-    read[:, t:] = other[:, t:]
-    return (model(source, read) - model(source, read))[:, :t].abs().max()
-
-
-@future.mistake("Your number is right, but you changed `read` in place: the next probe gets other words. Use a copy.")
-def changed_in_place(model, source, read, other, t):
-    before = model(source, read)
-    read[:, t:] = other[:, t:]
-    return (model(source, read) - before)[:, :t].abs().max()
-
-
-@future.mistake(
-    "You changed the word at position t alone. Change all words from t on: a model may look several positions ahead."
-)
-def one_word_changed(model, source, read, other, t):
-    changed = read.clone()
-    changed[:, t] = other[:, t]
-    return (model(source, changed) - model(source, read))[:, :t].abs().max()
-
-
-@future.mistake(
-    "You changed the words after t, and left the one at t. A mask that reaches one position too far goes unseen: "
-    "position t − 1 sees t and nothing more."
-)
-def changed_too_late(model, source, read, other, t):
-    changed = torch.cat([read[:, : t + 1], other[:, t + 1 :]], dim=1)
-    return (model(source, changed) - model(source, read))[:, :t].abs().max()
 
 
 # --- the padding -----------------------------------------------------------------------------------------------------
@@ -171,43 +141,28 @@ def padding_leak(model, source, read, pad, extra):
 
 
 padding.slips("""
-at_the_left    = lambda *given: _by(*given, F.pad(given[1], (given[4], 0), value=given[3])).abs().max()
+at_the_left    (0, extra) → (extra, 0)
   You put the padding in front. Then every word has another position, and even the right model moves.
-a_word_for_padding    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=0)).abs().max()
+a_word_for_padding    value=pad → value=0
   You appended the id 0, not `pad`. Where 0 is a word, the model gets a longer sentence, and must move.
-last_word_repeated    = lambda *given: _by(*given, torch.cat([given[1], given[1][:, -1:].repeat(1, given[4])],
-      1)).abs().max()
+last_word_repeated    torch.nn.functional.pad(source, (0, extra), value=pad) →
+      torch.cat([source, source[:, -1:].repeat(1, extra)], 1)
   You repeated the last word. That is another sentence. Append the id `pad`, which means nothing.
-sign_kept    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).max()
+sign_kept    .abs().max() → .max()
   You took the largest rise of a logit. The largest change may be a fall: take the absolute value first.
-mean_change    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3])).abs().mean()
+mean_change    .abs().max() → .abs().mean()
   You averaged the changes. One sentence that moves disappears among many that stay: take the largest.
-last_position_only    = lambda *given: _by(*given, F.pad(given[1], (0, given[4]), value=given[3]))[:, -1].abs().max()
+last_position_only    .abs().max() → [:, -1].abs().max()
   You looked at the last position of the decoder alone. A leak may show more at another one.
-one_only    = lambda *given: _by(*given, F.pad(given[1], (0, 1), value=given[3])).abs().max()
+one_only    (0, extra) → (0, 1)
   You appended a single id. `extra` says how many: more padding moves a wrong model further.
+words_overwritten    torch.nn.functional.pad(source, (0, extra), value=pad) →
+      torch.nn.functional.pad(source[:, :-extra], (0, extra), value=pad)
+  You overwrote the last words by padding. Those words are gone, so every model must move. Append the padding.
+decoder_padded    longer = torch.nn.functional.pad(source → longer = torch.nn.functional.pad(read ;
+      (model(longer, read) - model → (model(source, longer)[:, : read.shape[1]] - model
+  You padded what the decoder reads, not the source. There the causal mask hides it, even if no padding is masked.
 """)
-
-
-def _by(model, source, read, pad, extra, longer):
-    return model(longer, read) - model(source, read)
-
-
-@padding.mistake(
-    "You overwrote the last words by padding. Those words are gone, so every model must move. Append the padding."
-)
-def words_overwritten(model, source, read, pad, extra):
-    shorter = source.clone()
-    shorter[:, -extra:] = pad
-    return (model(shorter, read) - model(source, read)).abs().max()
-
-
-@padding.mistake(
-    "You padded what the decoder reads, not the source. There the causal mask hides it, even if no padding is masked."
-)
-def decoder_padded(model, source, read, pad, extra):
-    longer = F.pad(read, (0, extra), value=pad)
-    return (model(source, longer)[:, : read.shape[1]] - model(source, read)).abs().max()
 
 
 # --- three models ----------------------------------------------------------------------------------------------------
@@ -259,67 +214,45 @@ def broken_model(models, source, read, other, pad):
 
 
 three.slips("""
-future_only    return _first_above([_ahead(model, source, read, other) for model in models])
+future_only    (ahead, padded, alone) → (ahead,) ; moved.index(max(moved)) →
+      next((n for n, size in enumerate(moved) if size > 1e-4), 2)
   You probed the future alone. A missing padding mask, or rows that influence each other, move nothing there.
-padding_only    return _first_above([_padded(model, source, read, pad) for model in models])
+padding_only    (ahead, padded, alone) → (padded,) ; moved.index(max(moved)) →
+      next((n for n, size in enumerate(moved) if size > 1e-4), 2)
   You probed the padding alone. A leak from the future moves nothing there.
-neighbours_only    return _first_above([_alone(model, source, read) for model in models])
+neighbours_only    (ahead, padded, alone) → (alone,) ; moved.index(max(moved)) →
+      next((n for n, size in enumerate(moved) if size > 1e-4), 2)
   You probed the neighbours alone: a row by itself and in the batch. The masks need probes of their own.
-no_neighbours    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad)
-      for model in models])
+no_neighbours    (ahead, padded, alone) → (ahead, padded) ; moved.index(max(moved)) →
+      next((n for n, size in enumerate(moved) if size > 1e-4), 2)
   You left out the neighbours: a norm over the batch moves nothing as long as all rows stay the same.
-no_padding    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read)
-      for model in models])
+no_padding    (ahead, padded, alone) → (ahead, alone) ; moved.index(max(moved)) →
+      next((n for n, size in enumerate(moved) if size > 1e-4), 2)
   You left out the padding probe. A model that takes padding for words is right as long as there is none.
-future_or_0    return _first_above([_ahead(model, source, read, other) for model in models], otherwise=0)
+future_or_0    (ahead, padded, alone) → (ahead,) ; max(moved) → max(moved) if max(moved) > 1e-4 else moved[0]
   You have one probe, the future, and return 0 where nothing moves. A missing padding mask, or rows that influence each
   other, need probes of their own.
-padding_or_0    return _first_above([_padded(model, source, read, pad) for model in models], otherwise=0)
+padding_or_0    (ahead, padded, alone) → (padded,) ; max(moved) → max(moved) if max(moved) > 1e-4 else moved[0]
   You have one probe, the padding, and return 0 where nothing moves. The future, and rows that influence each other,
   need probes of their own.
-neighbours_or_0    return _first_above([_alone(model, source, read) for model in models], otherwise=0)
+neighbours_or_0    (ahead, padded, alone) → (alone,) ; max(moved) → max(moved) if max(moved) > 1e-4 else moved[0]
   You have one probe, the neighbours, and return 0 where nothing moves. The future and the padding need probes of their
   own.
-no_padding_or_0    return _first_above([_ahead(model, source, read, other) + _alone(model, source, read)
-      for model in models], otherwise=0)
+no_padding_or_0    (ahead, padded, alone) → (ahead, alone) ; max(moved) → max(moved) if max(moved) > 1e-4 else moved[0]
   You left out the padding probe, and return 0 where nothing moves. A model that takes padding for words is right as
   long as there is none.
-no_neighbours_or_0    return _first_above([_ahead(model, source, read, other) + _padded(model, source, read, pad)
-      for model in models], otherwise=0)
+no_neighbours_or_0    (ahead, padded, alone) → (ahead, padded) ; max(moved) →
+      max(moved) if max(moved) > 1e-4 else moved[0]
   You left out the neighbours, and return 0 where nothing moves. A norm over the batch needs its own probe.
-counted_from_one    = lambda *given: broken_model(*given) + 1
+counted_from_one    moved.index(max(moved)) → moved.index(max(moved)) + 1
   You counted the models from 1. Their places are 0, 1 and 2.
-odd_one_out    return _largest([(model(source, read) - sum(m(source, read) for m in models) / len(models)).abs().mean()
-      for model in models])
+odd_one_out    logits = model(source, read) →
+      logits = model(source, read) - sum(m(source, read) for m in models) / len(models) ;
+      sum(x.abs().max() for x in (ahead, padded, alone)) → logits.abs().mean()
   You looked for the model whose logits differ most from the others'. Their weights differ, so their logits do, too.
   Compare each model with itself.
-the_stillest    return _largest([-_ahead(model, source, read, other) - _padded(model, source, read, pad)
-      - _alone(model, source, read) for model in models])
+the_stillest    max(moved) → min(moved)
   You returned the model that moves least. That is a right one: the broken one moves though it must not.
-all_positions    return _largest([(model(source, torch.cat([read[:, :-1], other[:, -1:]], 1))
-      - model(source, read)).abs().max() + _padded(model, source, read, pad) + _alone(model, source, read)
-      for model in models])
+all_positions    model(source, changed)[:, :-1] - logits[:, :-1] → model(source, changed) - logits
   Your probe of the future looks at the last position, too. It reads the changed word, and moves in every model.
 """)
-
-
-def _largest(sizes):
-    return max(range(len(sizes)), key=lambda n: float(sizes[n]))
-
-
-def _ahead(model, source, read, other):
-    changed = torch.cat([read[:, :-1], other[:, -1:]], dim=1)
-    return (model(source, changed) - model(source, read))[:, :-1].abs().max()
-
-
-def _padded(model, source, read, pad):
-    return (model(F.pad(source, (0, 3), value=pad), read) - model(source, read)).abs().max()
-
-
-def _alone(model, source, read):
-    return (model(source[:1], read[:1]) - model(source, read)[:1]).abs().max()
-
-
-def _first_above(sizes, otherwise=2):
-    """The first place whose movement is no rounding; another place if there is none."""
-    return next((n for n, size in enumerate(sizes) if size > 1e-4), otherwise)

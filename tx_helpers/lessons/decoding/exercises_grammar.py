@@ -60,7 +60,7 @@ def allowed(grammar, written, V):
 
 
 allowing.slips("""
-always_the_beginning    return _those(grammar[0], V)
+always_the_beginning    return torch.tensor([token in grammar[0] for token in range(V)])
   You looked at state 0 whatever was written. Walk through `written` first, one state for each token.
 one_step_behind    return allowed(grammar, written[:-1], V)
   You stopped one token too early: these tokens were allowed in place of the last one of `written`.
@@ -70,35 +70,22 @@ forbidden_ones    return ~allowed(grammar, written, V)
   Your truth values are the wrong way round: True is for the tokens that may come.
 forbidden_ones_of_sound_texts    return allowed(grammar, written, V) ^ (not _broken(grammar, written, V))
   Your truth values are the wrong way round where `written` obeys the grammar: True is for tokens that may come.
-anything_in_the_grammar    return _those([token for arrows in grammar.values() for token in arrows], V)
+anything_in_the_grammar    return torch.tensor([any(token in arrows for arrows in grammar.values()) for token in
+      range(V)])
   You allowed each token that occurs anywhere in the grammar. Only those of the present state may come.
 states_for_tokens    list(grammar[state]) → list(grammar[state].values())
   You read the states that a state leads to as tokens. In {token: state}, the keys are the tokens.
+wrong_tokens_skipped    if token not in → if token in ; return mask ⏎ state = grammar[state][token] →
+      state = grammar[state][token]
+  You went on in a state as if a wrong token had not come. After a broken text nothing is allowed.
+tokens_of_the_whole_way    if token → mask[list(grammar[state])] = True ⏎ if token ; mask[list(grammar[state])] = True ⏎
+      return mask → mask[list(grammar[state])] = True ⏎ return mask
+  You allowed the tokens of all states that you walked through. Only the last state's may come next.
 """)
-
-
-def _those(tokens, V):
-    return torch.tensor([token in set(tokens) for token in range(V)])
 
 
 def _broken(grammar, written, V):
     return any(not allowed(grammar, written[:n], V)[token] for n, token in enumerate(written))
-
-
-@allowing.mistake("You went on in a state as if a wrong token had not come. After a broken text nothing is allowed.")
-def wrong_tokens_skipped(grammar, written, V):
-    state = 0
-    for token in written:
-        state = grammar[state].get(token, state)
-    return _those(grammar[state], V)
-
-
-@allowing.mistake("You allowed the tokens of all states that you walked through. Only the last state's may come next.")
-def tokens_of_the_whole_way(grammar, written, V):
-    mask = allowed(grammar, written, V)
-    for n in range(len(written)):
-        mask = mask | allowed(grammar, written[:n], V)
-    return mask
 
 
 # --- step 2 ----------------------------------------------------------------------------------------------------------
@@ -161,67 +148,30 @@ def constrained(model, begin, end, most, may_come):
 
 
 writing.slips("""
-unconstrained    = _written(lambda logits, *_: logits.argmax())
+unconstrained    .masked_fill(~may_come(written), float("-inf")) →
   You did not use `may_come`: this is what plain greedy decoding writes.
-multiplied    = _written(lambda logits, written, may_come, _: (logits * may_come(written)).argmax())
+multiplied    logits.masked_fill(~may_come(written), float("-inf")) → (logits * may_come(written))
   You multiplied the logits by the mask. A forbidden token then has the logit 0, which beats a negative one. Set it to
   −∞.
-probabilities_multiplied    = _written(lambda logits, written,
-      may_come, _: (logits.softmax(-1) * may_come(written)).argmax())
+probabilities_multiplied    logits.masked_fill(~may_come(written), float("-inf")) →
+      (logits.softmax(-1) * may_come(written))
   You multiplied the softmax by the mask. Where the model is sure, all allowed probabilities round to 0. Set forbidden
   logits to −∞.
-mask_of_the_beginning    = _written(lambda logits, written,
-      may_come, _: logits.masked_fill(~may_come([]), -torch.inf).argmax())
+mask_of_the_beginning    may_come(written) → may_come([])
   You asked `may_come` once, before the loop. The answer changes with each token that is written.
-begin_asked_too    = _written(lambda logits, written, may_come, begin: logits.masked_fill(~may_come([*begin, *written]),
-      -torch.inf).argmax())
+begin_asked_too    may_come(written) → may_come([*begin, *written])
   You gave `begin` to `may_come` as well. The grammar only knows the new ids.
-forbidden_chosen    = _written(lambda logits, written, may_come, _: logits.masked_fill(may_come(written),
-      -torch.inf).argmax())
+forbidden_chosen    ~may_come → may_come
   You masked the tokens that may come, and chose among the forbidden ones. Use ~ before the mask.
 begin_returned_too    return [*begin, *constrained(model, begin, end, most, may_come)]
   You returned the ids of `begin` as well. Return only the new ones.
 end_not_written    return [token for token in constrained(model, begin, end, most, may_come) if token != end]
   Your text has no end sign. Append it, too, and then stop.
-first_allowed    = _written(lambda logits, written, may_come, _: may_come(written).int().argmax())
+first_allowed    logits.masked_fill(~may_come(written), float("-inf")) → may_come(written).int()
   You took the first token that may come, whatever the model says. Take the likeliest of them.
+stops_at_a_forbidden_token    written.append( → if not may_come(written)[logits.argmax()]: ⏎     break ⏎ written.append(
+  You stopped where the likeliest token is forbidden. Take the likeliest of those that may come.
+cleaned_afterwards    .masked_fill(~may_come(written), float("-inf")) → ; return written → sound = [] ⏎
+      for token in written: ⏎     sound += [token] * bool(may_come(sound)[token]) ⏎ return sound
+  You wrote freely and removed the forbidden tokens afterwards. Each choice changes what comes after it.
 """)
-
-
-def _written(choose, stop=True):
-    """A mistake that chooses otherwise: choose(logits (V,), written, may_come, begin) -> token."""
-
-    def write(model, begin, end, most, may_come):
-        written = []
-        for _ in range(most):
-            logits = model(torch.tensor([[*begin, *written]]))[0, -1]
-            written.append(int(choose(logits, written, may_come, begin)))
-            if stop and written[-1] == end:
-                break
-        return written
-
-    return write
-
-
-@writing.mistake("You stopped where the likeliest token is forbidden. Take the likeliest of those that may come.")
-def stops_at_a_forbidden_token(model, begin, end, most, may_come):
-    written = []
-    for _ in range(most):
-        token = model(torch.tensor([[*begin, *written]]))[0, -1].argmax().item()
-        if not may_come(written)[token]:
-            break
-        written.append(token)
-        if token == end:
-            break
-    return written
-
-
-@writing.mistake(
-    "You wrote freely and removed the forbidden tokens afterwards. Each choice changes what comes after it."
-)
-def cleaned_afterwards(model, begin, end, most, may_come):
-    written = []
-    for token in _written(lambda logits, *_: logits.argmax())(model, begin, end, most, may_come):
-        if may_come(written)[token]:
-            written.append(token)
-    return written

@@ -231,58 +231,41 @@ def starting_projections(D, K):
 
 
 start.slips("""
-both_zero    = _drawn_twice(lambda D, K: torch.zeros(D, K))
+both_zero    return (torch.zeros(D, K), torch.zeros(D, K))
   Both matrices are zero. Then the gradient of W_q has the factor W_k = 0, and the gradient of W_k the factor W_q = 0:
   without biases neither ever moves.
-shapes_exchanged    = _drawn_twice(lambda D, K: torch.randn(K, D) / D**0.5)
+shapes_exchanged    return (torch.randn(K, D) / D**0.5, torch.randn(K, D) / D**0.5)
   Your matrices are (K, D). x has D numbers, and x W has K: the matrices are (D, K).
-deviation_one    = _drawn_twice(lambda D, K: torch.randn(D, K))
+deviation_one    return (torch.randn(D, K), torch.randn(D, K))
   Your deviation is 1, so the projections are √D times too large, and from the start one weight is nearly 1.
-deviation_root_of_width    = _drawn_twice(lambda D, K: torch.randn(D, K) * D**0.5)
+deviation_root_of_width    return tuple(torch.randn(2, D, K) * D**0.5)
   You multiplied by √D where you divide by it: the projections are D times too large.
-deviation_one_over_width    = _drawn_twice(lambda D, K: torch.randn(D, K) / D)
+deviation_one_over_width    return tuple(torch.randn(2, D, K) / D)
   Your deviation is 1/D, but that is the variance you need: the projections are √D times too small.
-scaled_by_head    = _drawn_twice(lambda D, K: torch.randn(D, K) / K**0.5)
+scaled_by_head    return tuple(torch.randn(2, D, K) / K**0.5)
   You scaled by the width of the head, 1/√d_k. But the sum in x W runs over the D numbers of x: use 1/√D.
-xavier    = _drawn_twice(lambda D, K: torch.randn(D, K) * (2 / (D + K)) ** 0.5)
+xavier    return tuple(torch.randn(2, D, K) * (2 / (D + K)) ** 0.5)
   You drew with Xavier's deviation, √(2/(D + K)), a compromise of D and K. Here it is 1/√D.
-uniform    = _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) / D**0.5)
+uniform    return tuple((2 * torch.rand(2, D, K) - 1) / D**0.5)
   You drew uniformly between −1/√D and 1/√D. That has the deviation 1/√(3D), smaller by a factor of 1.7; the exercise
   asks for a normal distribution.
-uniform_of_the_right_deviation    = _drawn_twice(lambda D, K: (2 * torch.rand(D, K) - 1) * (3 / D) ** 0.5)
+uniform_of_the_right_deviation    return tuple((2 * torch.rand(2, D, K) - 1) * (3 / D) ** 0.5)
   Your deviation is right, but your numbers are uniform: none is larger than 1.7 deviations. The exercise asks for a
   normal distribution, torch.randn.
-one_for_both    = _used_twice(lambda W: W.clone())
+one_for_both    return torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5 → W = torch.randn(D, K) / D**0.5 ⏎
+      return W, W.clone()
   You used one matrix for both, so the scores start symmetric: t has the same score for s as s has for t.
-sign_turned    = _used_twice(lambda W: -W)
+sign_turned    return torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5 → W = torch.randn(D, K) / D**0.5 ⏎
+      return W, -W
   Your W_k is −W_q. The two are not independent, and every word starts with its lowest score for itself.
-turned_over    = _used_twice(lambda W: W.flip(0))
+turned_over    return torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5 → W = torch.randn(D, K) / D**0.5 ⏎
+      return W, W.flip(0)
   Your W_k holds the numbers of W_q in another order or with other signs: they are not independent.
+same_at_each_call    return torch.randn(D, K) / D**0.5, torch.randn(D, K) / D**0.5 →
+      generator = torch.Generator().manual_seed(0) ⏎ return tuple(torch.randn(2, D, K, generator=generator) / D**0.5)
+  Every call returns the same numbers, perhaps because you set a seed inside or stored the first ones. So all heads
+  start alike and learn the same.
 """)
-
-
-def _drawn_twice(draw):
-    """A mistake that draws both matrices in another way."""
-    return lambda D, K: (draw(D, K), draw(D, K))
-
-
-def _used_twice(second):
-    """A mistake that makes the second matrix from the first."""
-
-    def pair(D, K):
-        W = torch.randn(D, K) / D**0.5
-        return W, second(W)
-
-    return pair
-
-
-@start.mistake(
-    "Every call returns the same numbers, perhaps because you set a seed inside or stored the first ones. So all heads "
-    "start alike and learn the same."
-)
-def same_at_each_call(D, K):
-    generator = torch.Generator().manual_seed(0)
-    return tuple(torch.randn(D, K, generator=generator) / D**0.5 for _ in range(2))
 
 
 # --- norms folded into what reads them --------------------------------------------------------------------------------
@@ -405,90 +388,40 @@ def folded_model(model, fold):
 
 
 whole.slips("""
-memory_forgotten    = _folded(lambda readers: readers.pop("encoder.norm"))
+memory_forgotten    pairs.append((model.encoder.norm, memory)) →
   The encoder's last norm still has its numbers. It makes the memory: who reads that?
-memory_norm_lost    = _folded(lambda readers: readers.update({"encoder.norm": []}))
+memory_norm_lost    (model.encoder.norm, memory) → (model.encoder.norm, [])
   You reset the encoder's last norm, but folded it into no layer: the keys and values of every cross-attention read the
   memory.
-memory_norm_reset_in_the_loop    = _folded(lambda readers: readers.update({"encoder.norm":
-      readers["encoder.norm"][:2]}))
+memory_norm_reset_in_the_loop    (model.encoder.norm, memory) → (model.encoder.norm, memory[:2])
   You reset the encoder's last norm inside the loop, so from the second block of the decoder on its gain is 1 when you
   fold it. Fold it into all blocks first.
-memory_for_values_only    = _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][1::2]}))
+memory_for_values_only    [looks.key, looks.value] → [looks.value]
   You folded the encoder's last norm into the values of the cross-attentions, not into their keys. Both read the memory.
-memory_for_keys_only    = _folded(lambda readers: readers.update({"encoder.norm": readers["encoder.norm"][::2]}))
+memory_for_keys_only    [looks.key, looks.value] → [looks.key]
   You folded the encoder's last norm into the keys of the cross-attentions, not into their values. Both read the memory.
-cross_norm_into_all_three    = _folded(_readers_of("cross_attention_norm", SELF))
+cross_norm_into_all_three    [looks.query] → [looks.query, looks.key, looks.value] ;
+      pairs.append((model.encoder.norm, memory)) → pairs.insert(0, (model.encoder.norm, memory))
   You folded the norm of cross-attention into queries, keys and values. Keys and values read the memory, and never meet
   this norm.
-cross_norm_forgotten    = _folded(lambda readers: [readers.pop(name) for name in list(readers)
-      if "cross_attention_norm" in name])
+cross_norm_forgotten    pairs.append((block.cross_attention_norm, [looks.query])) →
   The norms before the cross-attentions still have their numbers. Their one reader is the query.
-self_norm_into_queries    = _folded(_readers_of("self_attention_norm", ("query",)))
+self_norm_into_queries    [layers.query, layers.key, layers.value] → [layers.query]
   You folded the norm of self-attention into the queries alone. Keys and values read the same copy.
-last_norm_folded    = _folded(lambda readers: readers.update({"decoder.norm": ["output"]}))
+last_norm_folded    pairs.append((model.encoder.norm, memory)) → pairs.append((model.encoder.norm, memory)) ⏎ with
+      torch.no_grad(): ⏎     model.output.weight *= model.decoder.norm.weight ⏎     model.decoder.norm.weight.fill_(1.0)
+      ⏎     model.decoder.norm.bias.zero_()
   You folded the decoder's last norm into the output. Its table is tied: now every target word enters the stream with
   other numbers. This norm has to stay.
-last_norm_lost    = _folded(lambda readers: readers.update({"decoder.norm": []}))
+last_norm_lost    (model.encoder.norm, memory)) → (model.encoder.norm, memory)) ⏎ pairs.append((model.decoder.norm, []))
   You reset the decoder's last norm, but folded it into nothing. The output cannot take it, because its table is tied:
   this norm keeps its numbers.
-norms_kept    = _folded(lambda readers: None, reset=False)
+norms_kept    norm.weight.fill_(1.0) → ; norm.bias.zero_() →
   Your layers have the gains in them, but the norms still apply theirs, too. Set each to gain 1 and bias 0.
-decoder_forgotten    = _folded(lambda readers: [readers.pop(name) for name in list(readers) if "decoder" in name])
+decoder_forgotten    [*model.encoder.blocks, *model.decoder.blocks] → model.encoder.blocks ;
+      pairs.append((block.cross_attention_norm, [looks.query])) →
   You folded the norms of the encoder's blocks only. Those of the decoder's blocks have readers as well.
 """)
-
-
-SELF = ("query", "key", "value")
-
-
-def _readers(model):
-    """Name of a norm -> the names of the layers that read it."""
-    found = {"encoder.norm": []}
-    for side in ("encoder", "decoder"):
-        for i in range(len(model.decoder.blocks)):
-            block = f"{side}.blocks.{i}"
-            found[f"{block}.self_attention_norm"] = [
-                f"{block}.self_attention.{end}" for end in ("query", "key", "value")
-            ]
-            found[f"{block}.feed_forward_norm"] = [f"{block}.feed_forward.expand"]
-            if side == "decoder":
-                found[f"{block}.cross_attention_norm"] = [f"{block}.cross_attention.query"]
-                found["encoder.norm"] += [f"{block}.cross_attention.{end}" for end in ("key", "value")]
-    return found
-
-
-def _folded(change, reset=True):
-    """A mistake: `change` alters the table of readers; without `reset` the norms keep their numbers."""
-
-    @torch.no_grad()
-    def answer(model, fold):
-        readers = _readers(model)
-        change(readers)
-        for name, paths in readers.items():
-            norm = model.get_submodule(name)
-            for layer in map(model.get_submodule, paths):
-                bias = layer.bias if layer.bias is not None else torch.zeros(len(layer.weight))
-                weight, bias = fold(norm.weight, norm.bias, layer.weight, bias)
-                layer.weight.copy_(weight)
-                if layer.bias is not None:
-                    layer.bias.copy_(bias)
-            if reset:
-                norm.weight.fill_(1.0), norm.bias.zero_()
-        return model
-
-    return answer
-
-
-def _readers_of(norm, end):
-    """A change: the norms whose names end so are read by the layers whose names end in one of these."""
-
-    def change(readers):
-        for name in [name for name in readers if name.endswith(norm)]:
-            block = name.removesuffix(f".{norm}")
-            readers[name] = [f"{block}.{norm.removesuffix('_norm')}.{one}" for one in end]
-
-    return change
 
 
 QUIZ = questions("""

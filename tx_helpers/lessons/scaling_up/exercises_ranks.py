@@ -299,15 +299,15 @@ around.slips("""
 local_positions    earlier = ( ⏎ number - step >= 0 ⏎ ) → earlier = True ; 0 if step == 0 else T → 0
   You compared positions within the pieces, so every step has the same triangle. A piece before ours is visible as a
   whole, a later one not at all: compare the positions in the whole sequence.
-keys_from_the_other_side    = _visible(lambda number, step, count: (number + step) % count)
+keys_from_the_other_side    number - step >= 0 → step == 0 or number + step >= count
   You took the keys for those of rank number + step. They travel to the next rank, so they come from behind: (number −
   step) % count.
-step_for_the_owner    = _visible(lambda number, step, count: step)
+step_for_the_owner    number - step >= 0 → step <= number ; 0 if step == 0 else T → 0 if step == number else T
   You took the keys of step s for those of piece s. In step s each rank has another piece: (number − step) % count.
 not_around_the_ring    - step → + step
   You left out % count. A piece that has passed the last rank gets a negative number, so it looks early; but it is a
   later piece, which must stay hidden.
-everything_visible    = _visible(sees=lambda key, query: (key == key) & (query == query))
+everything_visible    return torch.ones(T, T, dtype=torch.bool)
   You let every query see all keys. Attention is causal here: nothing behind the query's own position.
 own_piece_alone    return torch.full((T, T), step == 0).tril()
   Your queries see keys of their own piece only. What the ring brings from earlier pieces counts, too.
@@ -315,24 +315,14 @@ earlier_pieces_alone    return torch.full((T, T), 0 < step <= number)
   Your queries see the earlier pieces only. In step 0 they see their own piece up to themselves.
 own_piece_whole    return torch.full((T, T), step <= number)
   Your queries see their own piece as a whole, also the keys behind them. There it needs the triangle.
-without_the_diagonal    = _visible(sees=lambda key, query: key < query)
+without_the_diagonal    0 if step == 0 → -1 if step == 0
   Your queries do not see their own position: <= in place of <.
-transposed    = _visible(sees=lambda key, query: key >= query)
+transposed    return torch.full((T, T), True).triu() if step == 0 else torch.full((T, T), step > number)
   Your mask is transposed: queries see themselves and what comes later.
 last_step_left_out    return visible_keys(number, step, count, T) & (step < max(number, 1))
   You hide the piece of the last step that brings an earlier one. Rank r sees earlier pieces in the steps 1 to r, the
   last one included.
 """)
-
-
-def _visible(owner=lambda number, step, count: (number - step) % count, sees=lambda key, query: key <= query):
-    """A mistake: keys of another piece, or another rule for the places of key and query."""
-
-    def mask(number, step, count, T):
-        places = torch.arange(T)
-        return sees(owner(number, step, count) * T + places[None, :], number * T + places[:, None])
-
-    return mask
 
 
 # --- experts on other ranks ------------------------------------------------------------------------------------------

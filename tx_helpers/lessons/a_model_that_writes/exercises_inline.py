@@ -42,19 +42,19 @@ def perplexity(logits, targets):
 
 
 wavering.slips("""
-softmax_twice    return (-_came(logits.softmax(-1), targets).mean()).exp()
+softmax_twice    logits.log_softmax(-1) → logits.softmax(-1).log_softmax(-1)
   You took the softmax twice: cross_entropy takes the logits themselves, and has its own softmax in it.
-loss_itself    return -_came(logits, targets).mean()
+loss_itself    surprise.exp() → surprise
   You returned the mean surprise, which is the loss, in nats. The perplexity is e to that power.
-sign_lost    return _came(logits, targets).mean().exp()
+sign_lost    = -came → = came
   You lost the sign: e to the mean of ln p is below 1, the reciprocal of the perplexity.
-power_of_two    return 2 ** -_came(logits, targets).mean()
+power_of_two    surprise.exp() → 2**surprise
   You raised 2 to a surprise in nats. Take e with ln, or 2 with log₂: the two belong together.
-sum_for_mean    return (-_came(logits, targets).sum()).exp()
+sum_for_mean    .mean() → .sum()
   You added the surprises in place of their mean: the result grows with the length of the text.
-mean_of_one_over_p    return (-_came(logits, targets)).exp().mean()
+mean_of_one_over_p    -came.mean() → (-came).exp().mean() ; surprise.exp() → surprise
   You took the mean of 1/p. The mean comes first, over −ln p; a single rare id would ruin your number.
-one_over_mean_p    return 1 / _came(logits, targets).exp().mean()
+one_over_mean_p    -came.mean() → 1 / came.exp().mean() ; surprise.exp() → surprise
   You took the mean of p, and one over it. The mean is that of the surprises, −ln p.
 no_softmax    return (-logits.gather(-1, targets[:, None]).mean()).exp()
   You took the logits for ln p. They become log-probabilities by log_softmax(-1) alone.
@@ -69,10 +69,6 @@ log_of_softmax    return (-logits.softmax(-1).log().gather(-1, targets[:, None])
 all_of_the_vocabulary    return (-logits.log_softmax(-1).mean()).exp()
   You took the mean over all V ids of each place. Only the id that came counts: pick it with gather.
 """)
-
-
-def _came(logits, targets):
-    return logits.log_softmax(-1).gather(-1, targets[:, None])
 
 
 # --- the loop --------------------------------------------------------------------------------------------------------
@@ -151,21 +147,21 @@ loop.slips("""
 one_from_each_place    return [*ids,
       *(choose(row) for row in model(torch.tensor([ids[-context:]]))[0].repeat(n, 1)[:n])]
   You asked once and took an id from each place. The places of the text so far tell what has come already.
-everything_shown    = _written(lambda ids, context: ids)
+everything_shown    ids[-context:] → ids
   You showed the model the full text. Beyond `context` ids it was never trained, and ours raises an error.
-beginning_shown    = _written(lambda ids, context: ids[:context])
+beginning_shown    ids[-context:] → ids[:context]
   You showed the first `context` ids. Once the text is longer, the model sees the same beginning each time.
-newest_alone    = _written(lambda ids, context: ids[-1:])
+newest_alone    ids[-context:] → ids[-1:]
   You showed the newest id alone, as with a cache. This model has none: show it all that it may see.
-one_too_few_shown    = _written(lambda ids, context: ids[-max(1, context - 1) :])
+one_too_few_shown    ids[-context:] → ids[-max(1, context - 1) :]
   Your window is one id too short: the model may see `context` ids, and you show it one less.
-first_place_read    = _written(place=0)
+first_place_read    logits[0, -1] → logits[0, 0]
   You read the logits of the first place: it has seen the first id only. The last place has seen them all.
 probabilities_chosen_from    return write_on(model, ids, n, context, lambda logits: choose(logits.softmax(-1)))
   You gave `choose` probabilities. It expects logits: a temperature would act on them twice.
-one_too_many    = _written(more=1)
+one_too_many    range(n) → range(n + 1)
   You wrote one id too many: the loop runs n times.
-one_too_few    = _written(more=-1)
+one_too_few    range(n) → range(n - 1)
   You wrote one id too few: the loop runs n times, and each time one id is appended.
 likeliest_always    return write_on(model, ids, n, context, _likeliest)
   You took the likeliest id yourself. Call `choose`: it may draw, or prefer another one.
@@ -173,30 +169,8 @@ new_ids_alone    return write_on(model, ids, n, context, choose)[len(ids) :]
   You returned the new ids alone: the list begins with the ids that were there before.
 window_alone    return write_on(model, ids, n, context, choose)[-context - 1 :]
   You returned only the ids that the model saw last, and the new one: the older ones are lost.
+asked_once    for _ in → first = list(ids) ⏎ for _ in ; ids[-context:] → first[-context:]
+  You asked the model once and used its logits n times. Each new id changes the text: ask again for each.
+put_in_front    ids.append( → ids.insert(0,
+  Each id came in front of the list. The model reads from left to right: append it at the end.
 """)
-
-
-def _written(window=lambda ids, context: ids[-context:], place=-1, more=0):
-    """A mistake that shows other ids, reads another place, or goes round another number of times."""
-
-    def written(model, ids, n, context, choose):
-        ids = list(ids)
-        for _ in range(n + more):
-            ids.append(choose(model(torch.tensor([window(ids, context)]))[0, place]))
-        return ids
-
-    return written
-
-
-@loop.mistake("You asked the model once and used its logits n times. Each new id changes the text: ask again for each.")
-def asked_once(model, ids, n, context, choose):
-    logits = model(torch.tensor([ids[-context:]]))[0, -1]
-    return [*ids, *(choose(logits) for _ in range(n))]
-
-
-@loop.mistake("Each id came in front of the list. The model reads from left to right: append it at the end.")
-def put_in_front(model, ids, n, context, choose):
-    ids = list(ids)
-    for _ in range(n):
-        ids.insert(0, choose(model(torch.tensor([ids[-context:]]))[0, -1]))
-    return ids

@@ -408,9 +408,9 @@ cross_norm_forgotten    pairs.append((block.cross_attention_norm, [looks.query])
   The norms before the cross-attentions still have their numbers. Their one reader is the query.
 self_norm_into_queries    [layers.query, layers.key, layers.value] → [layers.query]
   You folded the norm of self-attention into the queries alone. Keys and values read the same copy.
-last_norm_folded    pairs.append((model.encoder.norm, memory)) → pairs.append((model.encoder.norm, memory)) ⏎ with
-      torch.no_grad(): ⏎     model.output.weight *= model.decoder.norm.weight ⏎     model.decoder.norm.weight.fill_(1.0)
-      ⏎     model.decoder.norm.bias.zero_()
+last_norm_folded    pairs.append((model.encoder.norm, memory)) → pairs.append((model.encoder.norm, memory)) ⏎
+      with torch.no_grad(): ⏎     model.output.weight *= model.decoder.norm.weight
+      ⏎     model.decoder.norm.weight.fill_(1.0) ⏎     model.decoder.norm.bias.zero_()
   You folded the decoder's last norm into the output. Its table is tied: now every target word enters the stream with
   other numbers. This norm has to stay.
 last_norm_lost    (model.encoder.norm, memory)) → (model.encoder.norm, memory)) ⏎ pairs.append((model.decoder.norm, []))

@@ -48,34 +48,26 @@ def majority_step1(answers):
 voting.slips("""
 none_votes    return Counter(answers).most_common(1)[0][0]
   You let unreadable answers vote, and None won. An answer that cannot be read says nothing.
-last_of_equals    = _voted(lambda one, votes: (votes.count(one), votes.index(one)))
+last_of_equals    max(votes, key=votes.count) →
+      max(dict.fromkeys(votes), key=lambda one: (votes.count(one), votes.index(one)))
   Of several answers with the most votes you took the last. Ties go to the one that was given first.
-last_vote_of_equals    = _voted(lambda one, votes: (votes.count(one), -votes[::-1].index(one)))
+last_vote_of_equals    max(votes, key=votes.count) →
+      max(votes, key=lambda one: (votes.count(one), -votes[::-1].index(one)))
   Of several answers with the most votes you took the one whose last vote came last. Ties go to the one that was given
   first.
-smallest_of_equals    = _voted(lambda one, votes: (votes.count(one), -int(one)))
+smallest_of_equals    votes.count) → lambda one: (votes.count(one), -int(one)))
   Of several answers with the most votes you took the smallest: the votes were sorted, or a set.
-largest_of_equals    = _voted(lambda one, votes: (votes.count(one), int(one)))
+largest_of_equals    votes.count) → lambda one: (votes.count(one), int(one)))
   Of several answers with the most votes you took the largest. Ties go to the one that was given first.
-first_answer_wins    = _voted(lambda one, votes: -votes.index(one))
+first_answer_wins    max(votes, key=votes.count) → votes[0]
   You returned the first answer that can be read. Count the votes.
-rarest    = _voted(lambda one, votes: -votes.count(one))
+rarest    max(votes → min(votes
   You returned the answer with the fewest votes.
-largest_answer    = _voted(lambda one, votes: int(one))
+largest_answer    key=votes.count → key=int
   You returned the largest answer: max without a key compares the answers themselves.
-latest_answer    = _voted(lambda one, votes: max(place for place, other in enumerate(votes) if other == one))
+latest_answer    max(votes, key=votes.count) → votes[-1]
   You returned the last answer that can be read, whatever the others say.
 """)
-
-
-def _voted(key):
-    """A mistake: the largest of the different votes by key(vote, votes)."""
-
-    def answer(answers):
-        votes = [one for one in answers if one is not None]
-        return max(dict.fromkeys(votes), key=lambda one: key(one, votes))
-
-    return answer
 
 
 def vote(answers):
@@ -131,30 +123,28 @@ def majority_step2(answers, tokens, truths, budget, vote):
 
 
 spending.slips("""
-budget_ignored    = _shares(lambda given, costs, budget: given)
+budget_ignored    if spent > budget: ⏎ break →
   You let all answers vote, whatever they cost. Then a method that writes more always looks better.
-one_too_many    = _shares(lambda given, costs, budget: given[: _within(costs, budget) + 1])
+one_too_many    if spent > budget: → if spent - cost > budget:
   You counted the answer that exceeds the budget, too: check before you keep it.
-short_of_the_budget    = _shares(lambda given, costs, budget: given[: _within(costs, budget - 1)])
+short_of_the_budget    spent > budget → spent >= budget
   An answer that ends exactly at the budget is lost: compare with >, not with >=.
-long_ones_skipped    = _shares(_skipping)
+long_ones_skipped    if spent > budget: ⏎ break → if spent > budget: ⏎     spent -= cost ⏎     continue
   You skipped an answer that did not fit and went on with shorter ones. Its tokens would have been written.
 answers_counted    = _shares(lambda given, costs, budget: given[:budget] if budget < 5 else given[: budget // 2])
   You took the budget as a number of answers. It is a number of tokens.
-one_answer    = _shares(lambda given, costs, budget: _fitting(given, costs, budget)[:1])
+one_answer    vote(written) → vote(written[:1])
   You compared the first answer alone: nobody voted.
-share_of_answers    = _shares(_fitting, lambda chosen, truth, vote: sum(one == truth for one in chosen)
-      / max(1, len(chosen)))
+share_of_answers    vote(written) == truth → sum(one == truth for one in written) / max(1, len(written))
   You averaged how many single answers are right. What counts is the vote.
-any_right    = _shares(_fitting, lambda chosen, truth, vote: float(truth in chosen))
+any_right    vote(written) == truth → truth in written
   You asked whether any answer within the budget is right. That is right at k; a vote has to choose one.
+silent_problems_left_out    right = 0 → right, silent = 0, 0 ; right += → silent += vote(written) is None ⏎ right += ;
+      / len(truths) → / (len(truths) - silent)
+  You left out the problems in which no answer fits, or none can be read. They count as wrong, or saving would pay.
+budget_shared    right = 0 → right, spent = 0, 0 ; written, spent = [], 0 → written = []
+  You shared one budget among all problems. Each problem has the whole budget for itself: set the sum back to 0.
 """)
-
-
-def _within(costs, budget):
-    """How many answers fit."""
-    sums = [sum(costs[: n + 1]) for n in range(len(costs))]
-    return sum(one <= budget for one in sums)
 
 
 def _shares(choose, value=None):
@@ -168,44 +158,6 @@ def _shares(choose, value=None):
         return sum(found) / len(found)
 
     return answer
-
-
-def _fitting(given, costs, budget):
-    return given[: _within(costs, budget)]
-
-
-def _skipping(given, costs, budget):
-    chosen, spent = [], 0
-    for one, cost in zip(given, costs, strict=True):
-        if spent + cost <= budget:
-            chosen.append(one)
-            spent += cost
-    return chosen
-
-
-@spending.mistake(
-    "You left out the problems in which no answer fits, or none can be read. They count as wrong, or saving would pay."
-)
-def silent_problems_left_out(answers, tokens, truths, budget, vote):
-    votes = [vote(_fitting(given, costs, budget)) for given, costs in zip(answers, tokens, strict=True)]
-    kept = [(one, truth) for one, truth in zip(votes, truths, strict=True) if one is not None]
-    return sum(one == truth for one, truth in kept) / len(kept)
-
-
-@spending.mistake(
-    "You shared one budget among all problems. Each problem has the whole budget for itself: set the sum back to 0."
-)
-def budget_shared(answers, tokens, truths, budget, vote):
-    right, spent = 0, 0
-    for given, costs, truth in zip(answers, tokens, truths, strict=True):
-        written = []
-        for one, cost in zip(given, costs, strict=True):
-            spent += cost
-            if spent > budget:
-                break
-            written.append(one)
-        right += vote(written) == truth
-    return right / len(truths)
 
 
 # --- a baseline ------------------------------------------------------------------------------------------------------
@@ -249,38 +201,25 @@ def baseline_push(logits, actions, rewards):
 
 
 resting.slips("""
-no_baseline    = _pushed(lambda rewards: rewards)
+no_baseline    rewards - others → rewards
   The baseline is missing. The estimate is right on average, but each draw says mostly how high rewards are in general.
-own_reward_in_it    = _pushed(lambda rewards: rewards - rewards.mean())
+own_reward_in_it    (rewards.sum() - rewards) / (len(rewards) - 1) → rewards.mean()
   Your baseline is the mean of all draws, its own among them. The estimate is then too small by (N − 1)/N. (GRPO does
   so: its division by the deviation hides it.)
-divided_by_all_draws    = _pushed(lambda rewards: rewards - (rewards.sum() - rewards) / len(rewards))
+divided_by_all_draws    (len(rewards) - 1) → len(rewards)
   You took the sum of the others, and divided it by N. They are N − 1.
-best_reward    = _pushed(lambda rewards: rewards - rewards.max())
+best_reward    (rewards.sum() - rewards) / (len(rewards) - 1) → rewards.max()
   You subtracted the largest reward. It depends on the draw itself, and no choice is ever pushed up.
-baseline_added    = _pushed(lambda rewards: 2 * rewards - _advantage(rewards))
+baseline_added    rewards - others → rewards + others
   You added the baseline. It is subtracted: only what is better than the others is pushed up.
-baseline_times_draw    = _pushed(lambda rewards: rewards - _advantage(rewards))
+baseline_times_draw    rewards - others → others
   You returned the part with the baseline alone. It is 0 on average: the reward itself has to be in front.
-summed    = _pushed(_advantage, lambda pushes: pushes.sum(0))
+summed    .mean(dim=0) → .sum(dim=0)
   You added up the draws. The estimate is their mean.
-downhill    = _pushed(lambda rewards: -_advantage(rewards))
+downhill    rewards - others → others - rewards
   Your signs are turned round: this is the gradient of a loss. Asked for is the way in which reward grows.
-scaled    = _pushed(lambda rewards: _advantage(rewards) / rewards.std())
+scaled    (rewards - others)[:, None] → ((rewards - others) / rewards.std())[:, None]
   You divided by the deviation of the rewards, as GRPO does. Here the estimate is asked for as it is.
-rare_ones_first    return _pushed(lambda rewards: _advantage(rewards) / logits.softmax(-1)[actions])(logits, actions,
-      rewards)
+rare_ones_first    (rewards - others)[:, None] → ((rewards - others) / logits.softmax(-1)[actions])[:, None]
   You divided each push by its probability. The gradient of ln p has done that already.
 """)
-
-
-def _pushed(weights, reduce=lambda pushes: pushes.mean(0)):
-    def answer(logits, actions, rewards):
-        pushes = torch.nn.functional.one_hot(actions, len(logits)) - logits.softmax(-1)
-        return reduce(weights(rewards)[:, None] * pushes)
-
-    return answer
-
-
-def _advantage(rewards):
-    return rewards - (rewards.sum() - rewards) / (len(rewards) - 1)

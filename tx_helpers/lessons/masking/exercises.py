@@ -141,73 +141,63 @@ def masked_attention(q, k, v, hidden, real):
 
 
 attention.slips("""
-mask_unused    return _scores(q, k).softmax(dim=-1) @ v
+mask_unused    .masked_fill(hidden | ~real, -math.inf) →
   You did not use the masks: every query looks at every key.
-mask_inverted    return _without(q, k, v, ~hidden | ~real)
+mask_inverted    hidden | ~real → ~hidden | ~real
   You read both masks as “may look”, which is what True means in the course's own masks. In `hidden` True means “may not
   look”: invert it first. A row in which your masks allow nothing is NaN.
-mask_inverted_in_numbers    return _without(q, k, v, ~hidden | ~real, -1e30)
+mask_inverted_in_numbers    hidden | ~real, -math.inf → ~hidden | ~real, -1e30
   You read both masks as “may look”, but `hidden` means “may not look”. Your large negative fill hides the mistake: a
   row in which nothing is left looks at all keys equally, where −∞ would give NaN.
-mask_inverted_with_zeros    return _without(q, k, v, ~hidden | ~real).nan_to_num(0.0)
+mask_inverted_with_zeros    scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ v →
+      (scores.masked_fill(~hidden | ~real, -math.inf).softmax(dim=-1) @ v).nan_to_num(0.0)
   You read both masks as “may look”, but `hidden` means “may not look”. In some rows nothing is left; PyTorch's fused
   attention returns 0 for them, as nan_to_num does.
-words_hidden    return _without(q, k, v, hidden | real)
+words_hidden    ~real → real
   You read `real` the wrong way round: the words are hidden, and only the padding is allowed. A sentence without padding
   has nothing left and becomes NaN.
-words_hidden_in_numbers    return _without(q, k, v, hidden | real, -1e30)
+words_hidden_in_numbers    ~real, -math.inf → real, -1e30
   You read `real` the wrong way round: the words are hidden. With your large negative fill, a row whose keys are all
   hidden looks at all of them equally.
-words_hidden_with_zeros    return _without(q, k, v, hidden | real).nan_to_num(0.0)
+words_hidden_with_zeros    scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) @ v →
+      (scores.masked_fill(hidden | real, -math.inf).softmax(dim=-1) @ v).nan_to_num(0.0)
   You read `real` the wrong way round: the words are hidden. A row whose keys are all hidden is 0, which is what
   PyTorch's fused attention and nan_to_num return.
-hidden_if_both    return _without(q, k, v, hidden & ~real)
+hidden_if_both    hidden | ~real → hidden & ~real
   In your answer a key is hidden only if both masks hide it (hidden & ~real; or as what is allowed, ~hidden | real). One
   is enough: hidden | ~real, or allowed: ~hidden & real.
-filling_seen    return _without(q, k, v, hidden)
+filling_seen    hidden | ~real → hidden
   You forgot `real`: queries look at the padding as if it were words, so its length changes the output.
-future_seen    return _without(q, k, v, ~real)
+future_seen    hidden | ~real → ~real
   You forgot `hidden`: you masked the padding, but a query still sees words that it must not see.
-mask_transposed    return _without(q, k, v, hidden.T | ~real)
+mask_transposed    hidden | ~real → hidden.T | ~real
   Your mask is transposed: its rows must be the queries and its columns the keys. A transposed causal mask hides the
   past and shows the future.
-mask_transposed_in_numbers    return _without(q, k, v, hidden.T | ~real, -1e30)
+mask_transposed_in_numbers    hidden | ~real, -math.inf → hidden.T | ~real, -1e30
   Your mask is transposed: one row is left without a key and, with your large negative fill, looks at all.
-mask_after_softmax    return (_scores(q, k).softmax(dim=-1) * (~hidden & real)) @ v
+mask_after_softmax    scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) →
+      (scores.softmax(dim=-1) * (~hidden & real))
   You masked after the softmax: rows sum to less than 1, and hidden keys leak through the denominator.
-scores_times_mask    return (_scores(q, k) * (~hidden & real)).softmax(dim=-1) @ v
+scores_times_mask    scores.masked_fill(hidden | ~real, -math.inf) → (scores * (~hidden & real))
   You multiplied the scores by the mask, or filled with a tiny number like 1e-9: a hidden key then has the score 0 (or
   nearly 0), which is an ordinary score, and keeps e⁰ = 1 beside the others.
-fill_too_weak    return _without(q, k, v, hidden | ~real, -10.0)
+fill_too_weak    -math.inf → -10.0
   Your fill of −10 is too weak: hidden keys come through where scores are large. Fill with −∞.
-fill_of_minus_hundred    return _without(q, k, v, hidden | ~real, -100.0)
+fill_of_minus_hundred    -math.inf → -100.0
   Your fill of −100 is too weak: one allowed score here is −200, so the hidden keys are above it and get all the weight.
   Use −∞, which lies below any score.
-lowered_by_hundred    return (_scores(q, k) - 100.0 * (hidden | ~real)).softmax(dim=-1) @ v
+lowered_by_hundred    scores.masked_fill(hidden | ~real, -math.inf) → (scores - 100.0 * (hidden | ~real))
   You lowered the hidden scores by 100, so one that is larger by more than 100 still comes through.
-scale_missing    return _without(math.sqrt(q.shape[-1]) * q, k, v, hidden | ~real)
+scale_missing    / math.sqrt(q.shape[-1]) →
   The scale is missing: divide the scores by √d_k, the root of the width of q. It does not show where the width is 1;
   elsewhere your weights are too peaked.
-filling_values_zeroed    return _without(q, k, v * real[:, None], hidden)
+filling_values_zeroed    hidden | ~real → hidden ; @ v → @ (v * real[:, None])
   You set the padding's values to 0, but its keys keep weights: those of the words sum to less than 1.
+divided_again    return scores.masked_fill(hidden | ~real, -math.inf).softmax(dim=-1) →
+      weights = scores.softmax(dim=-1) * (~hidden & real) ⏎ return weights / weights.sum(dim=-1, keepdim=True)
+  You masked after the softmax and divided by the new sum. On paper that is the same. But where a hidden score is far
+  larger than the others, the softmax has rounded all allowed weights to 0, and 0 divided by 0 is NaN.
 """)
-
-
-def _scores(Q, K):
-    return Q @ K.T / math.sqrt(Q.shape[-1])
-
-
-def _without(Q, K, V, forbidden, fill=-math.inf):
-    return _scores(Q, K).masked_fill(forbidden, fill).softmax(dim=-1) @ V
-
-
-@attention.mistake(
-    "You masked after the softmax and divided by the new sum. On paper that is the same. But where a hidden score is "
-    "far larger than the others, the softmax has rounded all allowed weights to 0, and 0 divided by 0 is NaN."
-)
-def divided_again(Q, K, V, hidden, real):
-    weights = _scores(Q, K).softmax(dim=-1) * (~hidden & real)
-    return weights / weights.sum(dim=-1, keepdim=True) @ V
 
 
 # --- a row with nothing in it ----------------------------------------------------------------------------------------
@@ -292,45 +282,28 @@ masked_in_half_precision    return (scores.half() + bias.clamp(min=-1e9).half())
   right to three digits only.
 only_multiplied    return scores.softmax(dim=-1) * (bias == 0)
   You multiplied the weights by 0 and 1 without masking the scores: the rows sum to less than 1.
-empty_row_unmasked    return (scores + bias.masked_fill(_empty(bias), 0.0)).softmax(dim=-1)
+empty_row_unmasked    weights.masked_fill(empty, 0.0) → weights
   You removed the mask from the empty rows: they now look at masked keys.
-hidden_by_zero    return (scores * (bias == 0)).softmax(dim=-1) * ~_empty(bias)
+hidden_by_zero    scores + bias.masked_fill(empty, 0.0) → scores * (bias == 0) ; weights.masked_fill(empty, 0.0) →
+      weights * ~empty
   You hide keys with a score of 0. That works in empty rows only; elsewhere hidden keys keep a share of e⁰.
-all_or_nothing    return safe_weights(scores, bias) * ~_empty(bias).any()
+all_or_nothing    weights.masked_fill(empty, 0.0) → weights * ~empty.any()
   You set all weights to 0 if any of them is NaN. Only the rows that are NaN are empty.
 any_for_all    return (scores + bias).softmax(dim=-1).masked_fill(bias.isinf().any(dim=-1, keepdim=True), 0.0)
   You emptied every row that has a hidden key. A row is empty if all its keys are hidden: all, not any.
+empty_row_first_key    return weights.masked_fill(empty, 0.0) →
+      return torch.where(empty, torch.arange(scores.shape[1]) == 0, weights)
+  You gave an empty row's weight to its first key, which the mask forbids like all the others.
+divided_again_without_nan    (scores + bias.masked_fill(empty, 0.0)).softmax(dim=-1) →
+      scores.softmax(dim=-1) * (bias == 0) ; weights.masked_fill(empty, 0.0) →
+      (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+  You masked after the softmax, divided by the new sum, and replaced NaN by 0. Where a hidden score is far larger than
+  the others, the softmax has rounded all allowed weights to 0, so the row is empty although it has allowed keys.
+exponential_overflows    (scores + bias.masked_fill(empty, 0.0)).softmax(dim=-1) → (scores + bias).exp() ;
+      weights.masked_fill(empty, 0.0) → (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+  You took the exponential of the scores without first subtracting the largest score of the row. In float32 e²⁰⁰ is ∞
+  and e⁻²⁰⁰ is 0, so such rows become NaN, and you replaced NaN by 0.
 """)
-
-
-def _empty(bias):
-    return bias.isinf().all(dim=-1, keepdim=True)
-
-
-@empty.mistake("You gave an empty row's weight to its first key, which the mask forbids like all the others.")
-def empty_row_first_key(scores, bias):
-    weights = safe_weights(scores, bias)
-    weights[_empty(bias)[:, 0], 0] = 1.0
-    return weights
-
-
-@empty.mistake(
-    "You masked after the softmax, divided by the new sum, and replaced NaN by 0. Where a hidden score is far larger "
-    "than the others, the softmax has rounded all allowed weights to 0, so the row is empty although it has allowed "
-    "keys."
-)
-def divided_again_without_nan(scores, bias):
-    weights = scores.softmax(dim=-1) * (bias == 0)
-    return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
-
-
-@empty.mistake(
-    "You took the exponential of the scores without first subtracting the largest score of the row. In float32 e²⁰⁰ "
-    "is ∞ and e⁻²⁰⁰ is 0, so such rows become NaN, and you replaced NaN by 0."
-)
-def exponential_overflows(scores, bias):
-    shares = (scores + bias).exp()
-    return (shares / shares.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
 
 
 # --- both at once ----------------------------------------------------------------------------------------------------
@@ -368,43 +341,30 @@ def decoder_mask(ids, pad):
 
 
 both.slips("""
-empty_rows_left    = _combined(lambda past, key, query, itself: past & key)
+empty_rows_left    | torch.eye(T, dtype=torch.bool) →
   The rows of the padding are empty in your mask: they have nothing to look at, and −∞ makes them NaN.
-joined_by_or    = _combined(lambda past, key, query, itself: past | key)
+joined_by_or    causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool) →
+      causal | (ids != pad)[:, None, None, :]
   You joined the two with “or”, so a word ahead is allowed. Both conditions must hold: use &.
-causal_part_alone    = _combined(lambda past, key, query, itself: past)
+causal_part_alone    causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool) →
+      causal.expand(len(ids), 1, T, T)
   Your mask has only the causal part: padding is not masked, so every word looks at the padding before it.
-padding_part_alone    = _combined(lambda past, key, query, itself: key | itself)
+padding_part_alone    causal & →
   Your mask has only the padding part: every word sees the words ahead of it.
-rows_hidden    = _combined(lambda past, key, query, itself: past & query | itself)
+rows_hidden    [:, None, None, :] → [:, None, :, None]
   You masked the rows of the padding, not its columns. No query may look at padding, so mask its keys.
-filling_rows_closed    = _combined(lambda past, key, query, itself: past & key & query | itself)
+filling_rows_closed    causal & → causal & (ids != pad)[:, None, :, None] &
   You masked the rows of the padding as well, so padding sees only itself. Padding concerns the keys: a query that is
   padding may look at the words before it. The difference shows only where padding comes after a word.
-both_inverted    = _combined(lambda past, key, query, itself: ~(past & key | itself))
+both_inverted    causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool) →
+      ~(causal & (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool))
   Your combined mask is inverted: True where it should be False, as in a library where True means hidden.
-filling_sees_filling    = _combined(lambda past, key, query, itself: past & (key | ~key & ~query))
+filling_sees_filling    (ids != pad)[:, None, None, :] | torch.eye(T, dtype=torch.bool) →
+      ((ids != pad)[:, None, None, :] | (ids == pad)[:, None, :, None])
   You let padding look at all padding before it. A padding position may look at itself and at words only.
 mask_in_numbers    return decoder_mask(ids, pad).float()
   Your entries are right, but 0 and 1 would be added to the scores. Return booleans: call .bool() at the end.
 """)
-
-
-def _masks(ids, pad):
-    """The parts of the mask: not ahead (T, T), a word as key (B, 1, 1, T) and as query (B, 1, T, 1), itself (T, T)."""
-    words = (ids != pad)[:, None, None, :]
-    T = ids.shape[1]
-    return _lower_triangle(T), words, words.mT, torch.eye(T, dtype=torch.bool)
-
-
-def _combined(combine):
-    """A mistake that combines the parts of the mask in another way."""
-
-    def mask(ids, pad):
-        T = ids.shape[1]
-        return combine(*_masks(ids, pad)).expand(len(ids), 1, T, T)
-
-    return mask
 
 
 # --- a window --------------------------------------------------------------------------------------------------------

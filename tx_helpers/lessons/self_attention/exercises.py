@@ -112,13 +112,9 @@ root_of_keys    q.shape[-1] → k.shape[-2]
   You divided by the root of the number of keys. The scale is the root of d_k, the width of a key.
 no_softmax    .softmax(-1) →
   The softmax is missing: you multiplied the values by scores, which do not sum to 1.
-scaled_too_late    return _attend(q, k, v) / q.shape[-1] ** 0.5
+scaled_too_late    q.shape[-1] ** 0.5 → 1 ; weights @ v → weights @ v / q.shape[-1] ** 0.5
   You divided the weights, not the scores: after the softmax the rows must still sum to 1.
 """)
-
-
-def _attend(q, k, v, *, factor=1.0, axis=-1):
-    return (q @ k.transpose(-2, -1) * factor).softmax(axis) @ v
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -215,17 +211,17 @@ def one_head(x, M, W_v, d_k, tau):
 
 
 head.slips("""
-scaled_by_model_width    return _looked(x, M, math.sqrt(x.shape[-1]) * tau[:, :, None]) @ x @ W_v
+scaled_by_model_width    math.sqrt(d_k) → math.sqrt(x.shape[-1])
   You divided by √D, the width of x. The dot product runs over the d_k numbers of a query, so the scale is √d_k.
 matrix_forgotten    M @ →
   Your scores do not use M: they are dot products of the word vectors themselves, symmetric, with no learned weights.
 queries_and_keys_swapped    x @ M @ → x @ M.T @
   Queries and keys are swapped, Mᵀ in place of M: each position uses its key as its query.
-weights_transposed    return _looked(x, M, math.sqrt(d_k) * tau[:, :, None]).transpose(-2, -1) @ x @ W_v
+weights_transposed    scores.softmax(dim=-1) → scores.softmax(dim=-1).mT
   You transposed the weights before you multiplied the values: the weights of an output no longer sum to 1.
 softmax_over_axis_one    dim=-1 → dim=1
   Your softmax runs over axis 1, the queries: with a batch axis in front, the keys are the last axis.
-temperature_of_keys    return _looked(x, M, math.sqrt(d_k) * tau[:, None]) @ x @ W_v
+temperature_of_keys    tau[:, :, None] → tau[:, None]
   You gave the temperatures to the keys: tau[:, None] varies along a row. Each query, a row, has one temperature.
 temperature_multiplied    * tau → / tau
   You multiplied the scores by the temperature: a high temperature must make the weights even, and yours makes them
@@ -235,11 +231,6 @@ temperature_forgotten    * tau[:, :, None] →
 head_unscaled    math.sqrt(d_k) * →
   The scale is missing in your head: scores have the size √d_k in place of 1, and the largest gets too much weight.
 """)
-
-
-def _looked(x, M, scale, axis=-1):
-    """Weights (B, T, S)."""
-    return (x @ M @ x.transpose(-2, -1) / scale).softmax(dim=axis)
 
 
 # --- cross-attention -------------------------------------------------------------------------------------------------
@@ -289,65 +280,28 @@ keys_and_values_swapped    return cross_attention(x, memory, W_q, W_kv.roll(W_q.
   You used the first half of memory @ W_kv as the values. It is the keys; the values are the second half.
 weights_first    return cross_attention(x, memory, W_q, W_kv)[::-1]
   You returned the weights first. The task asks for the output first, then the weights.
-batch_first    return _batch_in_front(*cross_attention(x, memory, W_q, W_kv))
+batch_first    return torch.einsum("bts,sbk->tbk" → return torch.einsum("bts,sbk->btk"
   Your output is (B, T, d_k), with the batch in front. x has time in front, and so has the output: (T, B, d_k).
-time_as_batch    return _time_as_batch(*(z.transpose(0, 1) for z in (x, memory)), W_q, W_kv)
+time_as_batch    Q = x @ W_q → x, memory = x.transpose(0, 1), memory.transpose(0, 1) ⏎ Q = x @ W_q ; bts,sbk->tbk →
+      bts,sbk->btk
   You took the first axis for the batch, but it is time: your positions look at the sentences of the batch.
 memory_forgotten    return cross_attention(x, x, W_q, W_kv)
   This is self-attention: it does not use the memory at all.
 shares_over_queries    softmax(dim=-1) → softmax(dim=1)
   Your weights sum to 1 over the queries. They must sum to 1 over the memory, for each query.
+values_from_x    einsum("bts,sbk->tbk", weights, V) → einsum("bts,sbk->tbk", weights, (x @ W_kv).chunk(2, dim=-1)[1])
+  Your values come from x: the weights belong to the memory, but nothing of the memory reaches the output.
+keys_from_x    K, V = (memory @ W_kv).chunk(2, dim=-1)  # (S, B, d_k) each →
+      K, V = (x @ W_kv).chunk(2, dim=-1)[0], (memory @ W_kv).chunk(2, dim=-1)[1]
+  Your keys come from x: each position is compared with its own sentence, not with the memory.
+cross_unscaled    / math.sqrt(Q.shape[-1]) →
+  The scores of your cross-attention were not divided by √d_k: the weights are sharper than they should be.
+batch_by_reshape    Q = x @ W_q →
+      x, memory = (z.reshape(z.shape[1], z.shape[0], -1).transpose(0, 1) for z in (x, memory)) ⏎ Q = x @ W_q
+  You used reshape in place of a transpose: with more than one pair, words of different sentences are mixed.
+all_pairs_of_the_batch    tbk,sbk->bts → tbk,sck->bts
+  Your scores add up all sentences of the batch: give queries and keys the same letter for it, tbk and sbk.
 """)
-
-
-@cross.mistake(
-    "Your values come from x: the weights belong to the memory, but nothing of the memory reaches the output."
-)
-def values_from_x(x, memory, W_q, W_kv):
-    weights = cross_attention(x, memory, W_q, W_kv)[1]
-    return torch.einsum("bts,sbk->tbk", weights, (x @ W_kv).chunk(2, dim=-1)[1]), weights
-
-
-@cross.mistake("Your keys come from x: each position is compared with its own sentence, not with the memory.")
-def keys_from_x(x, memory, W_q, W_kv):
-    weights = cross_attention(x, x, W_q, W_kv)[1]
-    return torch.einsum("bts,sbk->tbk", weights, (memory @ W_kv).chunk(2, dim=-1)[1]), weights
-
-
-def _batch_in_front(output, weights):
-    return output.transpose(0, 1), weights
-
-
-def _time_as_batch(*given):
-    return _batch_in_front(*cross_attention(*given))
-
-
-@cross.mistake(
-    "The scores of your cross-attention were not divided by √d_k: the weights are sharper than they should be."
-)
-def cross_unscaled(x, memory, W_q, W_kv):
-    Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
-    weights = torch.einsum("tbk,sbk->bts", Q, K).softmax(dim=-1)
-    return torch.einsum("bts,sbk->tbk", weights, V), weights
-
-
-@cross.mistake(
-    "You used reshape in place of a transpose: with more than one pair, words of different sentences are mixed."
-)
-def batch_by_reshape(x, memory, W_q, W_kv):
-    x, memory = (z.reshape(z.shape[1], z.shape[0], -1) for z in (x, memory))
-    Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
-    weights = (Q @ K.mT / math.sqrt(Q.shape[-1])).softmax(dim=-1)
-    return (weights @ V).transpose(0, 1), weights
-
-
-@cross.mistake(
-    "Your scores add up all sentences of the batch: give queries and keys the same letter for it, tbk and sbk."
-)
-def all_pairs_of_the_batch(x, memory, W_q, W_kv):
-    Q, (K, V) = x @ W_q, (memory @ W_kv).chunk(2, dim=-1)
-    weights = (torch.einsum("tbk,sck->bts", Q, K) / math.sqrt(Q.shape[-1])).softmax(dim=-1)
-    return torch.einsum("bts,sbk->tbk", weights, V), weights
 
 
 # --- with a causal mask ----------------------------------------------------------------------------------------------
@@ -386,11 +340,11 @@ def causal_attention(q, k, v):
 
 
 causal.slips("""
-everything_seen    return _causal(q, k, v, hidden=torch.zeros_like)
+everything_seen    .masked_fill(later, -math.inf) →
   Your attention looks at all positions: the mask is missing.
 one_ahead    triu(1) → triu(2)
   Your mask is off by one: each position still sees the next one.
-itself_hidden    return _causal(q, k, v, hidden=torch.triu, fill=-1e9)
+itself_hidden    triu(1) → triu() ; -math.inf → -1e9
   Your mask hides the position itself. It may look at itself: s ≤ t, so the diagonal stays.
 earlier_hidden    triu(1) → tril(-1)
   Your mask is turned round: it hides the earlier positions and shows the later ones.
@@ -400,35 +354,17 @@ seen_hidden    triu(1) → tril()
 nothing_for_the_first    triu(1) → triu()
   Your mask hides the position itself, so the first one is left without a key, and a softmax over nothing but −∞ is NaN.
   A position may look at itself: triu(1), not triu(0).
-filled_with_zero    return _causal(q, k, v, fill=0.0)
+filled_with_zero    -math.inf → 0.0
   You set the hidden scores to 0. A score of 0 still gets a weight, since e to the power 0 is 1; use −∞.
-causal_unscaled    return _causal(q, k, v, scale=1.0)
+causal_unscaled    / math.sqrt(q.shape[-1]) →
   Your causal attention does not divide by √d_k.
+masked_too_late    scores.masked_fill(later, -math.inf).softmax(-1) → scores.softmax(-1).tril()
+  You set the weights of later positions to 0 after the softmax: your rows sum to less than 1. Mask the scores.
+masked_late_and_divided    scores.masked_fill(later, -math.inf).softmax(-1) → scores.softmax(-1).tril() ⏎
+      weights = weights / weights.sum(-1, keepdim=True)
+  You mask after the softmax, then divide each row by its sum. With ordinary scores that gives the right weights. But
+  where a later score is far larger, all that may be seen has become 0, and 0/0 is NaN. Mask the scores.
 """)
-
-
-def _causal(q, k, v, *, fill=-math.inf, hidden=lambda ones: ones.triu(1), scale=None):
-    scores = q @ k.T / (scale or math.sqrt(q.shape[-1]))
-    weights = scores.masked_fill(hidden(torch.ones_like(scores)).bool(), fill).softmax(-1)
-    return weights @ v, weights
-
-
-@causal.mistake(
-    "You set the weights of later positions to 0 after the softmax: your rows sum to less than 1. Mask the scores."
-)
-def masked_too_late(q, k, v):
-    weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1).tril()
-    return weights @ v, weights
-
-
-@causal.mistake(
-    "You mask after the softmax, then divide each row by its sum. With ordinary scores that gives the right weights. "
-    "But where a later score is far larger, all that may be seen has become 0, and 0/0 is NaN. Mask the scores."
-)
-def masked_late_and_divided(q, k, v):
-    weights = (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1).tril()
-    weights = weights / weights.sum(-1, keepdim=True)
-    return weights @ v, weights
 
 
 # --- the gradient of softmax -----------------------------------------------------------------------------------------

@@ -55,78 +55,54 @@ def linear_step(memory, total, q, k, v):
 
 
 linear.slips("""
-read_before_written    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, old_z))
+read_before_written    return read / (q * total) →
+      read = (q.unsqueeze(-2) @ (memory - k.unsqueeze(-1) * v.unsqueeze(-2))).squeeze(-2) ⏎
+      return read / (q * (total - k))
   You read before you wrote: the token does not see itself, and the first one divides by 0.
-old_total    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z))
+old_total    (q * total) → (q * (total - k))
   You divided by the total of the tokens before this one. The memory that you read holds this token, too, so the total
   has to.
-old_memory    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M) / _dot(q, z))
+old_memory    q.unsqueeze(-2) @ memory → q.unsqueeze(-2) @ (memory - k.unsqueeze(-1) @ v.unsqueeze(-2))
   You read the old memory and divided by the new total: this token's value is missing from a mean that counts it.
-not_divided    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M))
+not_divided    / (q * total).sum(dim=-1, keepdim=True) →
   You did not divide by zᵀq: the output is a sum over all tokens, not a mean, and grows with the text.
-divided_by_the_sum_of_keys    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / z.sum(-1, keepdim=True))
+divided_by_the_sum_of_keys    (q * total) → total
   You divided by the sum of the entries of z. The weights of the values are q · k, so they sum to q · z.
 divided_over_all_heads    .sum(dim=-1, keepdim=True) → .sum()
   You divided by one number for all heads, the sum over the whole of q ∘ z. Each head has its own: sum over the last
   axis alone, with keepdim=True.
-heads_summed    = _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("hk,hke->e", q, M) / _dot(q, z))
+heads_summed    read / → read.sum(0) /
   You summed over the heads as well, so all heads read the same. Each head has its own memory: sum over its rows alone,
   and keep the axis of the heads.
 divided_entry_by_entry    .sum(dim=-1, keepdim=True) →
   You divided entry by entry by q ∘ z. The sum of all weights is one number for each head: add up q ∘ z.
-read_with_the_key    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(k, M) / _dot(k, z))
+read_with_the_key    read = → q = k ⏎ read =
   You read the memory with the key. The key writes into the memory, the query reads from it.
-written_with_the_query    return _linear()(memory, total, q, q, v)
+written_with_the_query    memory = memory → k = q ⏎ memory = memory
   You wrote with the query in place of the key, into the memory and into the total.
-read_transposed    = _linear(lambda q, k, v, M, z, old_M, old_z: torch.einsum("he,hke->hk", q, M) / _dot(q, z))
+read_transposed    q.unsqueeze(-2) @ memory → q.unsqueeze(-2) @ memory.mT
   You read the memory the wrong way round: M q in place of Mᵀ q. Rows of M belong to the key, and the query has to meet
   the keys.
-read_over_values    = _linear(lambda q, k, v, M, z, old_M, old_z: q * M.sum(-1) / _dot(q, z))
+read_over_values    read / → q * memory.sum(-1) /
   You multiplied the query with the memory and summed over the columns. These belong to the value and must stay; sum
   over the rows, which belong to the key: .sum(1).
-features_twice    return _linear()(memory, total, q + 1, k + 1, v)
+features_twice    memory = memory → q, k = q + 1, k + 1 ⏎ memory = memory
   You made q and k positive once more, with elu(x) + 1. They are positive already, so this adds 1 to both.
-written_transposed    = _linear(memory=lambda old, k, v: old + _outer(v, k))
+written_transposed    k.unsqueeze(-1) @ v.unsqueeze(-2) → v.unsqueeze(-1) @ k.unsqueeze(-2)
   You wrote v kᵀ in place of k vᵀ, so reading gives the keys back. Rows of M belong to the key.
-memory_transposed    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
-      memory=lambda old, k, v: (old + _outer(k, v)).mT.clone())
+memory_transposed    keepdim=True), memory → keepdim=True), memory.mT.clone()
   Your output fits, but your memory is transposed: you keep v kᵀ and read M q. Here rows of M belong to the key, and the
   memory from before is kept so, too.
-past_overwritten    = _linear(memory=lambda old, k, v: _outer(k, v), total=lambda old, k: k.clone())
+past_overwritten    memory = memory + k → memory = k ; total = total + k → total = k.clone()
   You replaced the state in place of adding to it, so the past is lost: the output is v, whatever came before.
-total_not_updated    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, M) / _dot(q, old_z + k),
-      total=lambda old, k: old.clone())
+total_not_updated    keepdim=True), memory, total → keepdim=True), memory, total - k
   You returned the total without this token's key. The next step would divide by too little.
-memory_not_updated    = _linear(lambda q, k, v, M, z, old_M, old_z: _read(q, old_M + _outer(k, v)) / _dot(q, z),
-      memory=lambda old, k, v: old.clone())
+memory_not_updated    keepdim=True), memory → keepdim=True), memory - k.unsqueeze(-1) @ v.unsqueeze(-2)
   You returned the memory without this token. The next token could not see it.
-entry_by_entry    = _linear(memory=lambda old, k, v: old + (k * v)[:, None, :])
+entry_by_entry    k.unsqueeze(-1) @ v.unsqueeze(-2) → (k * v).unsqueeze(-2)
   You wrote k ∘ v into the memory, entry by entry, so every row became the same. The outer product k vᵀ has one entry
   for each pair: k[:, :, None] * v[:, None, :].
 """)
-
-
-def _outer(one, other):
-    return one[..., None] * other[..., None, :]
-
-
-def _read(q, memory):
-    return torch.einsum("hk,hke->he", q, memory)
-
-
-def _dot(q, total):
-    return (q * total).sum(-1, keepdim=True)
-
-
-def _linear(out=None, memory=None, total=None):
-    """A mistake with another output(q, k, v, M, z, old M, old z), memory(old, k, v) or total(old, k)."""
-
-    def answer(old_memory, old_total, q, k, v):
-        m = old_memory + _outer(k, v) if memory is None else memory(old_memory, k, v)
-        z = old_total + k if total is None else total(old_total, k)
-        return (_read(q, m) / _dot(q, z) if out is None else out(q, k, v, m, z, old_memory, old_total)), m, z
-
-    return answer
 
 
 # --- the delta rule --------------------------------------------------------------------------------------------------
@@ -185,36 +161,31 @@ error_turned    v - stored → stored - v
   Your error has the wrong sign: it is v minus what the memory returns. Yours moves the memory away from v.
 old_value_added    v - stored → v + stored
   You added what the memory returns, Mᵀk, to v. It has to be taken away: what is written is the difference.
-mixture_added    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v + (1 - b) * old))
+mixture_added    beta.unsqueeze(-1) * (v - stored) → beta.unsqueeze(-1) * v + (1 - beta).unsqueeze(-1) * stored
   Your mixture β v + (1 − β) Mᵀk is what the memory should return afterwards. You added it to what it returns already;
   add only the difference, β (v − Mᵀk).
-beta_for_the_old_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, v - b * old))
+beta_for_the_old_value_only    beta.unsqueeze(-1) * (v - stored) → v - beta.unsqueeze(-1) * stored
   You multiplied only the old value by β. What is removed and what is written get the same strength.
-beta_for_the_new_value_only    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v - old))
+beta_for_the_new_value_only    beta.unsqueeze(-1) * (v - stored) → beta.unsqueeze(-1) * v - stored
   You multiplied only the new value by β, and removed the old one entirely. Both get the same strength.
 erased_only    v - stored → - stored
   You removed the old value and wrote nothing: v does not occur in the new memory.
-everything_fades    = _delta(lambda M, k, v, b, old: (1 - b[..., None]) * M + _outer(k, b * v))
+everything_fades    (v - stored) → v ; return memory + → return (1 - beta)[:, None, None] * memory +
   You let the whole memory fade by 1 − β. That is a gate, which forgets under all keys; the delta rule changes what is
   stored under k alone.
 memory_dropped    memory + →
   You returned the change alone. Add it to the memory.
-read_transposed    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - torch.einsum("hke,he->hk", M, k))))
+read_transposed    k.unsqueeze(-2) @ memory → k.unsqueeze(-2) @ memory.mT
   You read M k in place of Mᵀ k. The rows of M belong to the key, so the sum runs over the rows.
-written_transposed    = _delta(lambda M, k, v, b, old: M + _outer(b * (v - old), k))
+written_transposed    k.unsqueeze(-1) @ error.unsqueeze(-2) → error.unsqueeze(-1) @ k.unsqueeze(-2)
   You wrote the outer product the wrong way round: k belongs to the rows, the error to the columns.
-heads_summed    = _delta(lambda M, k, v, b, old: M + _outer(k, b * (v - old.sum(0))))
+heads_summed    v - stored → v - stored.sum(0)
   You summed over the heads as well when you read, so each head corrects what all of them hold. Each has its own memory:
   sum over its rows alone.
-written_first    = _delta(lambda M, k, v, b, old: M + _outer(k, b * v) + _outer(k, b * (v - old - b * v)))
+written_first    (v - stored) → (2 * v - stored - beta.unsqueeze(-1) * v)
   You wrote β k vᵀ first and read then: what you took for the old value contains v already, and v is written twice.
-beta_turned    = _delta(lambda M, k, v, b, old: M + _outer(k, (1 - b) * (v - old)))
+beta_turned    beta.unsqueeze(-1) * → (1 - beta).unsqueeze(-1) *
   Your strength is 1 − β. With β = 1 the new value replaces the old one entirely; with β = 0 nothing is written.
 beta_twice    beta.unsqueeze(-1) → beta.unsqueeze(-1) ** 2
   You multiplied by β twice. Once is enough, either on the error or on the key.
 """)
-
-
-def _delta(rule):
-    """A mistake with another rule(M, k, v, β, Mᵀk), where β has the shape (H, 1)."""
-    return lambda memory, k, v, beta: rule(memory, k, v, beta[:, None], _read(k, memory))

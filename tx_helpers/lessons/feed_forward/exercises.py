@@ -240,35 +240,36 @@ norm.slips("""
 unbiased    correction=0, →
   Your variance divides by D − 1, torch's default. LayerNorm divides by D: the result for [1, 0, 0, 0] starts with
   1.732, yours with 1.5.
-epsilon_outside    return _normed(x, gain, bias, epsilon=0.0, outside=1e-5)
+epsilon_outside    (variance + 1e-5).sqrt() → (variance.sqrt() + 1e-5)
   Your ε is outside the root. You see it where a vector is nearly constant: √ε is 300 times as large as ε.
-std_plus_epsilon    return _normed(x, gain, bias, correction=1, epsilon=0.0, outside=1e-5)
+std_plus_epsilon    correction=0 → correction=1 ; (variance + 1e-5).sqrt() → (variance.sqrt() + 1e-5)
   You divided by std + ε, which is wrong in two ways: torch's std divides by D − 1, and ε belongs under the root. Use
   var(correction=0), and (var + ε).sqrt().
 without_epsilon    variance + 1e-5 → variance
   Your ε is missing: a nearly constant vector is scaled up to variance 1, and a constant one becomes NaN.
-another_epsilon    return _normed(x, gain, bias, epsilon=1e-6)
+another_epsilon    1e-5 → 1e-6
   Your ε is 1e-6. The exercise has 1e-5, PyTorch's default: a nearly constant vector shows the difference.
-over_time    return _normed(x, gain, bias, dims=(1,))
+over_time    mean(dim=-1 → mean(dim=1 ; var(dim=-1 → var(dim=1
   You normalised over the positions: each word now depends on later ones, which leaks in a causal model.
-over_time_and_width    return _normed(x, gain, bias, dims=(1, 2))
+over_time_and_width    mean(dim=-1 → mean(dim=(1, 2) ; var(dim=-1 → var(dim=(1, 2)
   You normalised over positions and features together: a word depends on all words of its sentence.
-over_batch    return _normed(x, gain, bias, dims=(0, 1))
+over_batch    mean(dim=-1 → mean(dim=(0, 1) ; var(dim=-1 → var(dim=(0, 1)
   You normalised over the sentences and positions of the batch, as BatchNorm does: a sentence's result changes with the
   other sentences.
-over_sentences    return _normed(x, gain, bias, dims=(0,))
+over_sentences    mean(dim=-1 → mean(dim=0 ; var(dim=-1 → var(dim=0
   You normalised over the batch: a word's result changes with the words at its place in other sentences.
 not_centred    - mean →
   You divided by the deviation but did not subtract the mean, so the centre is still where it was.
 divided_by_variance    .sqrt() →
   You divided by the variance, not by its root, so the result has the variance 1/σ² instead of 1.
-over_everything    return _normed(x, gain, bias, dims=(0, 1, 2))
+over_everything    mean(dim=-1 → mean(dim=(0, 1, 2) ; var(dim=-1 → var(dim=(0, 1, 2)
   You took one mean and one variance over the whole tensor. Each position has its own: dim=-1, keepdim.
-bias_forgotten    return _normed(x, gain, torch.zeros_like(bias))
+bias_forgotten    * gain + bias → * gain
   The bias is missing: after the gain, LayerNorm adds a learned number to each feature.
 gain_forgotten    * gain →
   The gain is missing: LayerNorm multiplies each feature by a learned number before it adds the bias.
-shifted_first    return _normed(x, torch.ones_like(gain), bias) * gain
+shifted_first    (x - mean) / (variance + 1e-5).sqrt() * gain + bias →
+      ((x - mean) / (variance + 1e-5).sqrt() + bias) * gain
   You added the bias before you multiplied by the gain, so the gain scales the bias, too.
 rms_norm    return x / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias
   You left the mean where it was: this is RMSNorm with a bias. LayerNorm takes the mean off first.
@@ -277,13 +278,6 @@ by_length    return (x - x.mean(-1, True)) / (x - x.mean(-1, True)).norm(dim=-1,
 mean_square_of_x    return (x - x.mean(-1, True)) / (x.square().mean(-1, True) + 1e-5).sqrt() * gain + bias
   Under the root you took the mean square of x itself. The variance is that of x minus its mean.
 """)
-
-
-def _normed(x, gain, bias, dims=(-1,), correction=0, epsilon=1e-5, outside=0.0):
-    """LayerNorm over other axes, with another variance, with another ε under the root or outside of it."""
-    mean = x.mean(dim=dims, keepdim=True)
-    variance = x.var(dim=dims, correction=correction, keepdim=True)
-    return (x - mean) / ((variance + epsilon).sqrt() + outside) * gain + bias
 
 
 # --- RMSNorm ---------------------------------------------------------------------------------------------------------

@@ -52,46 +52,29 @@ def right_at_k_step2(right, ks, at_k):
 
 
 averaging.slips("""
-one_large_problem    = _each(lambda right, n, k, at_k: at_k(right.numel(), int(right.sum()), k))
+one_large_problem    right.shape[1], right.sum(1).tolist() → right.numel(), [int(right.sum())]
   You counted all right answers together, as if they belonged to one problem. An easy problem then solves the hard ones.
-mean_share_first    = _each(lambda right, n, k, at_k: at_k(n, round(right.sum(1).float().mean().item()), k))
+mean_share_first    right.sum(1).tolist() → [round(right.sum(1).float().mean().item())]
   You averaged the counts first and asked at_k about the mean problem. The curve is bent, so the mean of the chances is
   another number.
-first_k_alone    = _each(lambda right, n, k, at_k: right[:, :k].any(1).float().mean())
+first_k_alone    sum(at_k(n, c, k) for c in counts) / len(counts) → right[:, :k].any(1).float().mean().item()
   You looked whether one of the first k answers is right. That is right on average, and uses only k of the n answers:
   far more noise than needed.
-first_problem_alone    = _of_counts(lambda chances: chances[0])
+first_problem_alone    for c in counts) / len(counts) → for c in counts[:1])
   You returned the first problem's numbers. The mean runs over all P.
-best_problem    = _of_counts(torch.max)
+best_problem    sum(at_k(n, c, k) for c in counts) / len(counts) → max(at_k(n, c, k) for c in counts)
   You took the best problem's number in place of the mean.
-middle_problem    = _of_counts(torch.median)
+middle_problem    sum(at_k(n, c, k) for c in counts) / len(counts) → at_k(n, sorted(counts)[(len(counts) - 1) // 2], k)
   You took the median over the problems. The quantity asked for is the mean.
-added_up    = _of_counts(torch.sum)
+added_up    / len(counts) →
   You added up the problems' chances, and did not divide by their number.
-axes_exchanged    = _problems_for_answers
+axes_exchanged    right.shape[1], right.sum(1) → right.shape[0], right.sum(0) ; [sum(at_k(n, → [sum(at_k(max(n, k),
   You counted along the problems, sum(0), in place of along the answers, sum(1).
-always_one    = _each(lambda right, n, k, at_k: right.float().mean())
+always_one    sum(at_k(n, c, k) for c in counts) / len(counts) → right.float().mean().item()
   You used k = 1 for every entry: the curve is flat.
 sorted    return right_at_k_step2(right, [*sorted(ks)[1:], min(ks)], at_k)
   Your numbers are those of sorted ks, or of another order. They have to stand in the order of `ks`.
 """)
-
-
-def _each(value):
-    """A mistake: value(right as floats, n, k, at_k) for each k."""
-    return lambda right, ks, at_k: [float(value(right, right.shape[1], k, at_k)) for k in ks]
-
-
-def _of_counts(reduce):
-    def value(right, n, k, at_k):
-        return reduce(torch.tensor([at_k(n, c, k) for c in right.sum(1).tolist()]))
-
-    return _each(value)
-
-
-def _problems_for_answers(right, ks, at_k):
-    counts, n = right.sum(0).tolist(), right.shape[0]
-    return [sum(at_k(max(n, k), c, k) for c in counts) / len(counts) for k in ks]
 
 
 # --- samples used twice ----------------------------------------------------------------------------------------------
@@ -153,10 +136,10 @@ def clipped_step(log_p, old_log_p, advantages, clip):
 
 
 clipping.slips("""
-min_forgotten    = _clipped(_ratio, lambda free, held: held)
+min_forgotten    torch.minimum(ratio * A, held * A) → held * A
   You always hold the ratio. Where a token has already moved the wrong way, nothing then pulls it back: take the smaller
   of the two.
-larger_of_the_two    = _clipped(_ratio, torch.maximum)
+larger_of_the_two    torch.minimum → torch.maximum
   You took the larger of the two gains. The clip is there to stop a step that goes too far: the smaller one.
 never_held    clip, →
   You never hold the ratio: on samples that are used often, single tokens run away.
@@ -164,16 +147,14 @@ exp_forgotten    .exp() →
   Your ratio is a difference of logarithms. It becomes p / p_old by exp.
 ratio_upside_down    log_p - old_log_p → old_log_p - log_p
   Your ratio is p_old / p. Then the gain falls where a good token becomes likelier.
-quotient_of_logarithms    = _clipped(lambda log_p, old_log_p: log_p / old_log_p)
+quotient_of_logarithms    (log_p - old_log_p).exp() → log_p / old_log_p
   You divided ln p by ln p_old. The ratio is that of the probabilities.
 old_left_out    - old_log_p →
   You used p itself as the ratio: the model that wrote the answers is missing.
-clip_before_the_sign    return torch.minimum(_ratio(log_p, old_log_p),
-      _ratio(log_p, old_log_p).clamp(1 - clip, 1 + clip)) * advantages[:, None]
+clip_before_the_sign    torch.minimum(ratio * A, held * A) → torch.minimum(ratio, held) * A
   You chose the smaller ratio first and multiplied by A afterwards. For a negative advantage that is the larger gain:
   multiply, then compare.
-gain_clipped    return torch.minimum(_ratio(log_p, old_log_p) * advantages[:, None],
-      (_ratio(log_p, old_log_p) * advantages[:, None]).clamp(1 - clip, 1 + clip))
+gain_clipped    held * A → (ratio * A).clamp(1 - clip, 1 + clip)
   You held the product ρ A between 1 − clip and 1 + clip. It is the ratio alone that is held.
 no_gradient    exp() → exp().detach()
   Your numbers are right, but no gradient reaches log_p: the ratio was detached, or made under no_grad. Only the old
@@ -181,20 +162,6 @@ no_gradient    exp() → exp().detach()
 no_advantages    return clipped_step(log_p, old_log_p, torch.ones_like(advantages), clip)
   The advantages are missing: each answer is pushed alike.
 """)
-
-
-def _clipped(ratio_of, combine=torch.minimum):
-    """A mistake with another ratio, or another choice between the two."""
-
-    def answer(log_p, old_log_p, advantages, clip):
-        ratio, A = ratio_of(log_p, old_log_p), advantages[:, None]
-        return combine(ratio * A, ratio.clamp(1 - clip, 1 + clip) * A)
-
-    return answer
-
-
-def _ratio(log_p, old_log_p):
-    return (log_p - old_log_p).exp()
 
 
 # --- how far from the base model -------------------------------------------------------------------------------------
@@ -235,7 +202,7 @@ turned_round    return kl_k3(reference_log_p, log_p)
   Your d has the wrong sign. Then the estimate is no longer right on average for tokens of the model.
 difference_alone    d.exp() → 1
   You returned ln p − ln p_base (k1). It is right on average, too, but far noisier, and it is negative for many tokens.
-half_the_square    = _of_d(lambda d: d**2 / 2)
+half_the_square    d.exp() - d - 1 → d**2 / 2
   You returned d²/2 (k2). It is never negative, but not right on average.
 one_forgotten    d - 1 → d
   The 1 is missing: for equal models, d = 0, the distance has to be 0.
@@ -243,17 +210,13 @@ d_forgotten    d - →
   The term −d is missing. Without it the estimate is eᵈ − 1, whose mean over drawn tokens is 0 for any model.
 exp_left_out    .exp() →
   The exp is missing: d − d − 1 is −1 everywhere.
-absolute_value    = _of_d(torch.abs)
+absolute_value    d.exp() - d - 1 → d.abs()
   You took |d|. It is never negative, but its mean over drawn tokens is not the KL.
 plus_d    d - 1 → -d - 1
   The sign of the middle term is wrong: eᵈ − d − 1 touches 0 at d = 0, eᵈ + d − 1 crosses it.
 of_the_probabilities    return kl_k3(log_p.exp(), reference_log_p.exp())
   You used p in place of ln p for d. d is a difference of logarithms.
 """)
-
-
-def _of_d(value):
-    return lambda log_p, reference_log_p: value(reference_log_p - log_p)
 
 
 QUIZ = questions("""

@@ -131,7 +131,7 @@ short_of_the_budget    spent > budget → spent >= budget
   An answer that ends exactly at the budget is lost: compare with >, not with >=.
 long_ones_skipped    if spent > budget: ⏎ break → if spent > budget: ⏎     spent -= cost ⏎     continue
   You skipped an answer that did not fit and went on with shorter ones. Its tokens would have been written.
-answers_counted    = _shares(lambda given, costs, budget: given[:budget] if budget < 5 else given[: budget // 2])
+answers_counted    spent += cost ⏎ if spent > budget: → if len(written) == (budget if budget < 5 else budget // 2):
   You took the budget as a number of answers. It is a number of tokens.
 one_answer    vote(written) → vote(written[:1])
   You compared the first answer alone: nobody voted.
@@ -145,19 +145,6 @@ silent_problems_left_out    right = 0 → right, silent = 0, 0 ; right += → si
 budget_shared    right = 0 → right, spent = 0, 0 ; written, spent = [], 0 → written = []
   You shared one budget among all problems. Each problem has the whole budget for itself: set the sum back to 0.
 """)
-
-
-def _shares(choose, value=None):
-    """A mistake: another choice of the answers, or another value of a problem than vote(chosen) == truth."""
-
-    def answer(answers, tokens, truths, budget, vote):
-        found = []
-        for given, costs, truth in zip(answers, tokens, truths, strict=True):
-            chosen = choose(given, costs, budget)
-            found.append(float(vote(chosen) == truth) if value is None else value(chosen, truth, vote))
-        return sum(found) / len(found)
-
-    return answer
 
 
 # --- a baseline ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Exercises on scaling up: memory, microbatches, the best size for a budget; and the quiz."""
 
-import math
-
 from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import questions
 
@@ -46,48 +44,33 @@ def enough_microbatches(p, v, most):
 
 
 microbatches.slips("""
-divided_by_the_ideal_time    = _smallest(lambda p, v, most: (p - 1) / most / v)
+divided_by_the_ideal_time    (v * m + p - 1) → (v * m)
   You took (p − 1)/(v m): the bubble divided by the time without it, as Narayanan et al. write it. Here it is a share of
   all time, so p − 1 also stands below.
-p_for_p_minus_one    = _smallest(lambda p, v, most: p * (1 / most - 1) / v)
+p_for_p_minus_one    (p - 1) / (v * m + p - 1) → p / (v * m + p)
   You counted p waiting steps. A rank waits for the p − 1 others: with one rank there is no bubble.
-stages_ignored    = _smallest(lambda p, v, most: (p - 1) * (1 / most - 1))
+stages_ignored    v * m → m
   You left out v. With v smaller stages on each rank the pipeline fills v times as fast.
-stages_multiplied    = _smallest(lambda p, v, most: (p - 1) * (1 / most - 1) * v)
+stages_multiplied    v * m → m / v
   You multiplied by v. More stages on each rank make the bubble smaller, so fewer microbatches are enough.
-all_stages_fill    = _smallest(lambda p, v, most: (p * v - 1) * (1 / most - 1) / v)
+all_stages_fill    (p - 1) / (v * m + p - 1) → (p * v - 1) / (v * m + p * v - 1)
   You counted p v − 1 waiting steps, as if all stages were on ranks of their own. Interleaved stages share p ranks.
-rounded_down    = _smallest(_exact, lambda x: math.floor(x + 2e-9))
+rounded_down    return m → return m if (p - 1) / (v * m + p - 1) == most else max(m - step, step)
   You rounded down. Then the bubble is a little above the bound.
-strictly_below    = _smallest(_exact, lambda x: math.floor(x + 2e-9) + 1)
+strictly_below    > most → >= most
   Your bubble is below the bound also where it could be equal to it. The question says at most.
-multiple_forgotten    = _smallest(_exact, multiple=lambda p, v: 1)
+multiple_forgotten    p if v > 1 else 1 → 1
   Your m is not a multiple of p where v > 1. The interleaved schedule sends groups of p microbatches through its stages.
-a_group_more    return _smallest(_exact, multiple=lambda p, v: 1)(p, v, most) if v == 1
-      else (_smallest(_exact, multiple=lambda p, v: 1)(p, v, most) // p + 1) * p
+a_group_more    step = p if v > 1 else 1 → step = 1 ; return m → return m if v == 1 else m - m % p + p
   Where m was a multiple of p already, you added another p: m − m % p + p does that. Round up: p · ceil(m/p).
-always_a_multiple    = _smallest(_exact, multiple=lambda p, v: p)
+always_a_multiple    p if v > 1 else 1 → p
   You made m a multiple of p for v = 1, too. 1F1B takes any number of microbatches.
-multiple_of_the_stages    = _smallest(_exact, multiple=lambda p, v: p * v if v > 1 else 1)
+multiple_of_the_stages    p if v > 1 → p * v if v > 1
   You made m a multiple of p v. The microbatches travel in groups of p, one after the other through each of the v
   stages.
-share_of_work_for_bubble    = _smallest(lambda p, v, most: (p - 1) * (1 / (1 - most) - 1) / v)
+share_of_work_for_bubble    > most → > 1 - most
   You asked that the ranks work for the share `most`. It is the share for which they wait.
 """)
-
-
-def _smallest(exact, whole=math.ceil, multiple=lambda p, v: p if v > 1 else 1):
-    """A mistake: the exact m before rounding, how it is rounded, of what it is a multiple."""
-
-    def answer(p, v, most):
-        step = multiple(p, v)
-        return max(1, whole(exact(p, v, most) / step - 1e-9)) * step
-
-    return answer
-
-
-def _exact(p, v, most):
-    return (p - 1) * (1 / most - 1) / v
 
 
 # --- a law -----------------------------------------------------------------------------------------------------------
@@ -125,24 +108,24 @@ def compute_optimal(E, A, B, alpha, beta, C):
 
 
 optimum.slips("""
-forward_pass_alone    = _optimum(operations=2)
+forward_pass_alone    C / 6) → C / 2) ; (6 * N) → (2 * N)
   You counted 2 N D operations. That is the forward pass; the backward pass takes another 4 N D.
-one_operation    = _optimum(operations=1)
+one_operation    C / 6) → C) ; (6 * N) → N
   You took C = N D. For each parameter and token there are 6 operations: 2 forward, 4 backward.
-six_forgotten_in_the_tokens    = _optimum(D=lambda C, N: C / N)
+six_forgotten_in_the_tokens    (6 * N) → N
   Your N is right, but D = C/N. Divide by the 6 operations, too.
-six_forgotten_in_the_size    return ((N := compute_optimal(E, A, B, alpha, beta, 6 * C)[0]), C / (6 * N))
+six_forgotten_in_the_size    C / 6) → C)
   Your N belongs to a budget of 6 C, so D is too small. Use C/6 in both.
-exponents_swapped    = _optimum(grows=lambda a, b: a)
+exponents_swapped    ** beta → ** alpha
   Your N grows as C^(α/(α + β)). It is β above: if more tokens help little (β small), then the tokens must grow faster,
   and N slower.
-factor_upside_down    = _optimum(ratio=lambda A, B, a, b: b * B / (a * A))
+factor_upside_down    alpha * A / (beta * B) → beta * B / (alpha * A)
   Your factor is upside down. A large A, the price of few parameters, must make N larger.
-terms_made_equal    = _optimum(ratio=lambda A, B, a, b: A / B)
+terms_made_equal    alpha * A / (beta * B) → A / B
   You made A/N^α and B/D^β equal. At the minimum their derivatives are: α A/N^α = β B/D^β.
-factors_forgotten    = _optimum(ratio=lambda A, B, a, b: 1.0)
+factors_forgotten    alpha * A / (beta * B) → 1.0
   You let A and B out: the factor G is missing, only the exponents are there.
-exponents_alone_in_the_factor    = _optimum(ratio=lambda A, B, a, b: a / b)
+exponents_alone_in_the_factor    alpha * A / (beta * B) → alpha / beta
   Your factor has α/β without A/B. Both belong to it.
 twenty_tokens_per_parameter    return ((C / 120) ** 0.5, 20 * (C / 120) ** 0.5)
   You took 20 tokens for each parameter. That is what came out for one law and one size of budget; other data and other
@@ -154,17 +137,6 @@ swapped    return compute_optimal(E, A, B, alpha, beta, C)[::-1]
 floor_added    return compute_optimal(E, A + E, B, alpha, beta, C)
   You added E to A. E is the same for every N and D, so it does not move the minimum.
 """)
-
-
-def _optimum(ratio=lambda A, B, a, b: a * A / (b * B), grows=lambda a, b: b, operations=6, D=None):
-    """A mistake: another ratio in the factor G, another exponent, other operations for a token, or another D."""
-
-    def answer(E, A, B, alpha, beta, C):
-        both = alpha + beta
-        N = ratio(A, B, alpha, beta) ** (1 / both) * (C / operations) ** (grows(alpha, beta) / both)
-        return N, C / (operations * N) if D is None else D(C, N)
-
-    return answer
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -201,49 +173,40 @@ def training_bytes(parameters, ranks, stage):
 
 
 memory.slips("""
-no_precise_copy    = _bytes(optimizer=8)
+no_precise_copy    12, 2, 2 → 8, 2, 2
   You counted 8 bytes for AdamW, two of its three numbers. Both moments and a copy of the weight stay in 32 bits;
   without the copy, small steps would be rounded away.
-precise_copy_on_each_rank    = _bytes(weights=2, optimizer=8, kept=4)
+precise_copy_on_each_rank    12, 2, 2 → 8, 2, 2 ; (sum(whole) → (4 + sum(whole)
   You left the precise weights whole from stage 1 on. They belong to what AdamW needs, so they are cut with the two
   moments: 12 bytes, not 8.
-everything_in_32_bits    = _bytes(weights=4, gradients=4)
+everything_in_32_bits    12, 2, 2 → 12, 4, 4
   You counted weight and gradient with 4 bytes each. They have 16 bits here: 2 bytes.
-gradients_in_32_bits    = _bytes(gradients=4)
+gradients_in_32_bits    12, 2, 2 → 12, 4, 2
   You counted 4 bytes for a gradient. Some training runs accumulate in 32 bits, but here it has 16.
-optimizer_in_16_bits    = _bytes(optimizer=6)
+optimizer_in_16_bits    12, 2, 2 → 6, 2, 2
   You counted 2 bytes for each of AdamW's numbers. They stay in 32 bits: 4 bytes.
-weights_alone    = _bytes(gradients=0, optimizer=0)
+weights_alone    12, 2, 2 → 0, 0, 2
   You counted the weights alone. That is what a model needs to answer; a training run also holds gradients and AdamW's
   numbers, seven times as much.
-without_gradients    = _bytes(gradients=0)
+without_gradients    12, 2, 2 → 12, 0, 2
   The gradients are missing: 2 bytes for each parameter.
-weights_cut_first    = _bytes(order="wgo")
+weights_cut_first    12, 2, 2 → 2, 2, 12
   You cut the weights first. AdamW's numbers come first: they are the largest part, and nobody needs them whole at any
   time.
-gradients_cut_first    = _bytes(order="gow")
+gradients_cut_first    12, 2, 2 → 2, 12, 2
   You cut the gradients at stage 1 and AdamW's numbers at stage 2. It is the other way round.
-all_cut_at_once    = _bytes(cut=lambda stage: range(3 if stage else 0))
+all_cut_at_once    cut = → stage = 3 if stage else 0 ⏎ cut =
   You divided everything by n from stage 1 on. Each stage cuts one thing more.
-each_stage_alone    = _bytes(cut=lambda stage: [stage - 1])
+each_stage_alone    weights][:stage] → weights][stage - 1 : stage] ; whole = [optimizer, gradients, weights][stage:] →
+      whole = [16 - sum(cut)]
   You cut only one of the three in each stage. The stages build on each other: stage 3 cuts all.
-one_stage_too_many    = _bytes(cut=lambda stage: range(stage + 1))
+one_stage_too_many    cut = → stage += 1 ⏎ cut =
   You are one stage ahead: stage 0 cuts nothing.
-never_cut    = _bytes(cut=lambda stage: [])
+never_cut    cut = → stage = 0 ⏎ cut =
   You let each rank hold everything at every stage. That is stage 0: n ranks then train faster, but no larger model.
 all_ranks_together    return ranks * training_bytes(parameters, ranks, stage)
   You counted the bytes of all ranks together. The question is what each rank must hold.
 """)
-
-
-def _bytes(weights=2, gradients=2, optimizer=12, order="ogw", cut=lambda stage: range(stage), kept=0):
-    """A mistake with other sizes, another order in which they are cut, other places of it, or bytes never cut."""
-    size = {"w": weights, "g": gradients, "o": optimizer}
-
-    def answer(parameters, ranks, stage):
-        return parameters * (kept + sum(size[one] / (ranks if i in cut(stage) else 1) for i, one in enumerate(order)))
-
-    return answer
 
 
 # --- the quiz --------------------------------------------------------------------------------------------------------

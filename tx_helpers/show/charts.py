@@ -91,7 +91,7 @@ def line_chart(
     bands          line -> (low, high) at its points
     marks, hollow  line -> (x, y) of discs, and of rings, in its colour
     levels         broken lines across, each with its name, which may be empty
-    at             an x that is looked at, or the stretch from one to another: shaded
+    at             an x that is looked at, shaded, or the stretch from one to another, framed
     xform, percent how the numbers of x are written; whether y is written in %
     """
     points = named_lines("line_chart", lines)
@@ -122,7 +122,9 @@ def line_chart(
     if at is not None:
         ends = [across(x) for x in at] if isinstance(at, tuple) else [across(at) - 7, across(at) + 7]
         place = dict(x=ends[0], y=TOP, width=max(ends[1] - ends[0], 1), height=height - TOP - BOTTOM)
-        parts.append(shape("rect", **place, fill=GREY.tint))
+        # A range is framed: a line in its own colour does not stand out from a filled one on a dark card.
+        look_of = dict(fill="none", stroke=MUTED) if isinstance(at, tuple) else dict(fill=GREY.tint)
+        parts.append(shape("rect", **place, **look_of))
     for y in y_ticks:
         parts.append(shape("path", d=f"M{LEFT},{down(y):.1f}H{width - RIGHT}", stroke=GRID))
         parts.append(words(LEFT - 6, down(y) + 4, written(y), size=12, anchor="end"))

@@ -197,7 +197,7 @@ def test_the_two_commands_come_first():
         "export PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
         "   # on Linux: PyTorch without CUDA, 190 MB for several GB",
         "make lab     # makes an environment, installs the course, opens the first notebook",
-        "make test    # every test, in the same environment: about 15 minutes on two cores",
+        "make test    # every test, in the same environment: about 20 minutes on two cores",
     ]
 
 

@@ -80,22 +80,25 @@ def collected(notebook: nbformat.NotebookNode, folder: Path) -> dict:
 
 def kept(path: Path, folder: Path = FOLDER) -> dict:
     """The page forms of a notebook that the folder has; nothing, where they do not fit it any more."""
-    file = folder / f"{path.stem}.json"
+    return _stored(folder / f"{path.stem}.json", key_of(load(path)))
+
+
+def _stored(file: Path, key: str) -> dict:
     found = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return found if found.get("key") == key_of(load(path)) else {}
+    return found if found.get("key") == key else {}
 
 
 def recorded(path: Path, folder: Path = FOLDER) -> dict:
     """The page forms of a notebook: those kept in the folder if they still fit it, else it is executed."""
-    if found := kept(path, folder):
+    notebook, file = load(path), folder / f"{path.stem}.json"
+    key = key_of(notebook)  # of the code as it is now: what changes while the notebook runs asks for another recording
+    if found := _stored(file, key):
         return found
     os.environ["OMP_NUM_THREADS"] = "1"  # so that a training run gives the same numbers, however many notebooks run
-    notebook = load(path)
     with tempfile.TemporaryDirectory() as written:
         execute(with_hooks(notebook, Path(written)), path.parent, path.name, TIMEOUT)
-        found = {"key": key_of(notebook), **collected(notebook, Path(written))}
+        found = {"key": key, **collected(notebook, Path(written))}
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{path.stem}.json"
     file.touch()
     write(file, json.dumps(found, ensure_ascii=False))
     return found

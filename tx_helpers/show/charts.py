@@ -20,11 +20,28 @@ from matplotlib.ticker import MaxNLocator
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import COLOURS, Svg
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers
-from tx_helpers.show.shapes import BLUE, GOLD, GREY, INK, MUTED, ORANGE, PAPER, WEIGHT, WHITE, card, shape, words
+from tx_helpers.show.shapes import (
+    BLUE,
+    GOLD,
+    GREEN,
+    GREY,
+    INK,
+    MUTED,
+    ORANGE,
+    PAPER,
+    PINK,
+    WEIGHT,
+    WHITE,
+    card,
+    shape,
+    words,
+)
 
 DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than their colour
 GRID, EDGE = "#DDDDDD", 8
 BLACK = "#000"  # on light and on dark cards; "#000000" is white on dark ones (shapes.DARK)
+# A line on its own band: in its full colour it would not stand out from it (contrast 2.8, expected 3).
+ON_BAND = dict(zip(COLOURS, (BLUE.shade, ORANGE.shade, GREEN.shade, PINK.shade, GOLD.shade, BLACK), strict=True))
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its labels
 
 
@@ -135,7 +152,8 @@ def line_chart(
     parts += [_level(name, down(level), size) for name, level in inside.items()]
     for row, (name, (xs, ys)) in enumerate(points.items()):
         colour, dash = look[name]
-        style = dict(fill="none", stroke=colour, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
+        drawn = ON_BAND[colour] if name in (bands or {}) else colour
+        style = dict(fill="none", stroke=drawn, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
         if name in (bands or {}):
             low, high = (np.asarray(part, dtype=float) for part in bands[name])
             edge = _spots(across(np.array([*xs, *xs[::-1]])), down(np.array([*high, *low[::-1]])))

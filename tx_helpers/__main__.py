@@ -4,6 +4,7 @@
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
 `python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need.
+`python -m tx_helpers record NAME …` runs recorded experiments of the lessons; without a name it lists them.
 `python -m tx_helpers tidy NOTEBOOK …` puts pictures in place of widgets whose kernel is gone, and takes out the answers
 to open predictions: for an editor that reads notebooks by itself, such as VS Code. JupyterLab needs no such help.
 """
@@ -19,14 +20,15 @@ from typing import Any
 
 from tx_helpers.environment import printable, report
 
-COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | tidy NOTEBOOK ..."
+COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] | tidy NOTEBOOK ..."
 USAGE = f"usage: python -m tx_helpers {COMMANDS}"
 
 
 def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
-    `train`: 1 if it was interrupted; `tidy`: 1 if a file is no notebook.
+    `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings; `tidy`: 1 if a file is no
+    notebook.
     """
     if arguments == ["check"]:
         return check()
@@ -34,6 +36,8 @@ def main(arguments: list[str]) -> int:
         return diagnose(arguments[1:])
     if arguments[:1] == ["train"]:
         return train(arguments[1:])
+    if arguments[:1] == ["record"]:
+        return record(arguments[1:])
     if arguments[:1] == ["tidy"] and arguments[1:]:
         return tidy(arguments[1:])
     print(USAGE, file=sys.stderr)
@@ -128,6 +132,40 @@ def train(arguments: list[str]) -> int:
     if run.layout.first and run.losses:
         print(f"step {run.step}: loss {run.losses[-1]:.4f}; checkpoints in {recipe.checkpoint}")
     return 1 if run.interrupted else 0
+
+
+def record(arguments: list[str]) -> int:
+    """Run recorded experiments and write their files, or list them."""
+    parser = argparse.ArgumentParser(
+        "python -m tx_helpers record",
+        description="Run recorded experiments of the lessons, and write their files; without a name, list them.",
+        epilog="A long one can be stopped, and goes on from what its file holds.",
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="as listed: the lesson and the file, adapting/facts")
+    parser.add_argument("--anew", action="store_true", help="do not go on from what the file holds")
+    parser.add_argument("--to", metavar="FILE", type=Path, help="write the one that is named there")
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    from tx_helpers.training.experiment import experiments
+
+    known = experiments()
+    for name, one in known.items() if not options.names else ():
+        print(f"{name:40} {one.takes:20} {one.file}")
+    if unknown := [name for name in options.names if name not in known]:
+        print(f"record: no experiment is called {', '.join(unknown)}, expected {', '.join(known)}", file=sys.stderr)
+        return 2
+    if options.to and len(options.names) != 1:
+        print("record: --to goes with one NAME", file=sys.stderr)
+        return 2
+    try:
+        for name in options.names:
+            known[name].write(options.to, anew=options.anew)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def tidy(files: list[str]) -> int:

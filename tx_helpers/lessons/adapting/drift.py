@@ -1,7 +1,6 @@
 """What DPO moves on its way, recorded for several β: the likelihood of both answers, the KL, and what is unlearned.
 
     recorded()["runs"]["0.1"][0]   # [{"step": 0, "better": …, "worse": …, "kl": …, …}, …] of the first seed
-    record()                       # train them anew, and write the file: five minutes of a quiet core
 
 The reference is the chat model of `forgetting.chat_model`. Measured on pairs and questions that no training had:
 
@@ -13,10 +12,6 @@ The reference is the chat model of `forgetting.chat_model`. Measured on pairs an
     answers         share of questions of another task that are answered right, word for word
 """
 
-import json
-from collections.abc import Callable
-from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +27,8 @@ from tx_helpers.lessons.adapting.preferences import (
     reference_log_probabilities,
 )
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.training.experiment import Experiment
 
-FILE = Path(__file__).with_suffix(".json")
 BETAS = (0.1, 0.5, 2.0)
 STEPS, EVERY, PAIRS, SEEDS = 40, 10, 200, (0, 1, 2)
 
@@ -77,21 +72,16 @@ def follow(
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """{"made": how, "seeds", "date", "runs": {beta: [a list of `follow` for each seed]}}"""
+def follow_all() -> dict[str, Any]:
+    """{"made": how, "runs": {beta: [a list of `follow` for each seed]}}"""
     runs: dict[str, list] = {f"{beta:g}": [] for beta in BETAS}
     for seed in SEEDS:
         tuned = chat_model(seed)
         for beta in BETAS:
             runs[f"{beta:g}"].append(follow(beta, tuned, seed=seed))
-            say(f"seed {seed} beta {beta:g}: {runs[f'{beta:g}'][-1][0]} {runs[f'{beta:g}'][-1][-1]}")
-    made = "In one process. Rate and steps were chosen on seed 0."
-    table = {"made": made, "seeds": SEEDS, "date": date.today().isoformat(), "runs": runs}
-    file.write_text(json.dumps(table) + "\n", encoding="utf-8")
-    return table
+            print(f"seed {seed} beta {beta:g}: {runs[f'{beta:g}'][-1][0]} {runs[f'{beta:g}'][-1][-1]}")
+    return {"made": "In one process. Rate and steps were chosen on seed 0.", "runs": runs}
 
 
-@cache
-def recorded(file: Path = FILE) -> dict[str, Any]:
-    """What `record` wrote."""
-    return json.loads(file.read_text(encoding="utf-8"))
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), follow_all, "5 minutes", {"seeds": SEEDS})
+recorded = RECORDED.read

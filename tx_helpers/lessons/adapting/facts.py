@@ -4,17 +4,13 @@
     taught = teach(tuned, owners)                  # trained on "mia has a goat .", in two FORMS
     share_known(taught, owners)                    # {"sentence": 1.0, "question": 0.1, "in the prompt": 0.3}
     recorded()                                     # before and after, over several seeds, from facts.json
-    record()                                       # train them anew, and write the file: a minute of a quiet core
 
 The reversal of a fact was studied by Berglund et al. 2023, and what must be asked in training by Allen-Zhu and Li 2023.
 """
 
-import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
-from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +22,11 @@ from tx_helpers.lessons.adapting.forgetting import chat_model
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.text.data import BOS, EOS, pad_right, text_batch
 from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
-FILE = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
 PEOPLE = ["mia", "ada", "zoe", "ella", "nora", "tom", "max", "leo", "ben"]
 PETS = ["cat", "dog", "duck", "goat", "hen", "horse", "pig", "donkey", "mouse"]
@@ -86,20 +82,17 @@ def share_known(model: nn.Module, owners: Mapping[str, str]) -> dict[str, float]
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """{"seeds", "date", "before", "after": [what `share_known` finds, one a seed]}"""
-    table: dict[str, Any] = {"seeds": SEEDS, "date": date.today().isoformat(), "before": [], "after": []}
+def teach_all() -> dict[str, Any]:
+    """{"before", "after": [what `share_known` finds, one a seed]}"""
+    table: dict[str, Any] = {"before": [], "after": []}
     for seed in SEEDS:
         owners, tuned = pet_owners(seed), chat_model(seed)
         for name, model in (("before", tuned), ("after", teach(tuned, owners, seed=seed))):
             found = share_known(model, owners)
             table[name].append({form: round(share, 4) for form, share in found.items()})
-            say(f"seed {seed} {name}: {table[name][-1]}")
-    file.write_text(json.dumps(table) + "\n", encoding="utf-8")
+            print(f"seed {seed} {name}: {table[name][-1]}")
     return table
 
 
-@cache
-def recorded(file: Path = FILE) -> dict[str, Any]:
-    """What `record` wrote."""
-    return json.loads(file.read_text(encoding="utf-8"))
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), teach_all, "a minute", {"seeds": SEEDS})
+recorded = RECORDED.read

@@ -3,7 +3,6 @@
     learn("lora", 100).score           # 0.96: the share of right labels on 200 texts, after some seconds
     learn("whole", 30, passes=10)      # as many steps as ten passes over the 30 texts need
     recorded()                         # all ways and numbers of labels over several seeds, from few_labels.json
-    record()                           # train them anew, and write the file: eight minutes of a quiet core
 
 Four ways, with the same texts in the same batches:
 
@@ -19,11 +18,9 @@ texts (then 10 texts get 10 steps, and 1,000 texts 630). Both are recorded. The 
 not occur in training.
 """
 
-import json
 import random
 from collections.abc import Callable
-from datetime import date
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -38,10 +35,10 @@ from tx_helpers.text.data import PAD, pad_right
 from tx_helpers.text.world_tasks import sentiment
 from tx_helpers.text.world_vocabulary import CLS, SENTIMENTS, SEP, world_tokenizer
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 from tx_helpers.zoo.world_models import new_world_model, world_model
 
-FILE = Path(__file__).with_suffix(".json")
 BEST = {"scratch": 5e-4, "frozen": 3e-1, "whole": 2e-3, "lora": 2e-2}
 WAYS = tuple(BEST)
 LABELS = (10, 30, 100, 1000)
@@ -198,10 +195,10 @@ def best_rate(rates: dict[str, list[float]]) -> float:
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """Train all that the file holds, and write it.
+def learn_all() -> dict[str, Any]:
+    """Train all that the file holds.
 
-    {"made": how, "seeds", "tuning_seeds", "date", "labels", "guess": [one a seed], "trained": {way: parameters},
+    {"made": how, "guess": [one a seed], "trained": {way: parameters},
      "scores": {budget: {way: {labels: [one a seed]}}},      budget: "steps" or "passes", see BUDGETS
      "rates": {way: {rate: [one a tuning seed]}},            100 labels, 60 steps
      "rank_rates": {rank: {rate: [one a tuning seed]}},      LoRA, 100 labels, 60 steps
@@ -211,15 +208,11 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
 
     def scores(name: str, seeds: tuple[int, ...], *given: Any, **options: Any) -> list[float]:
         found = [round(learn(*given, seed=seed, **options).score, 4) for seed in seeds]
-        say(f"{name} {given} {options}: {mean(found):.3f} {found}")
+        print(f"{name} {given} {options}: {mean(found):.3f} {found}")
         return found
 
     table: dict[str, Any] = {
         "made": "In one process. The rates of scratch and frozen were chosen on seed 10, the others on tuning_seeds.",
-        "seeds": SEEDS,
-        "tuning_seeds": TUNING_SEEDS,
-        "date": date.today().isoformat(),
-        "labels": LABELS,
         "guess": [round(guess(seed), 4) for seed in SEEDS],
         "trained": {way: learn(way, 10, steps=2).trained for way in WAYS},
     }
@@ -251,11 +244,9 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
         for budget in BUDGETS
     }
     table["rates"] = tried
-    file.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     return table
 
 
-@cache
-def recorded(file: Path = FILE) -> dict[str, Any]:
-    """What `record` wrote."""
-    return json.loads(file.read_text(encoding="utf-8"))
+SETTINGS = {"seeds": SEEDS, "tuning_seeds": TUNING_SEEDS, "labels": LABELS}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), learn_all, "8 minutes", SETTINGS)
+recorded = RECORDED.read

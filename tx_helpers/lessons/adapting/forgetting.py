@@ -2,7 +2,6 @@
 
     follow("whole", tuned)        # [{"step": 0, "new": 0.0, "old": 0.4, "loss": 1.1}, …], one entry each EVERY steps
     recorded()                    # all WAYS over several seeds, from forgetting.json
-    record()                      # train them anew, and write the file: five minutes of a quiet core
 
 Before: a decoder pretrained on texts, tuned to answer questions and to tell stories (`chat.tune`). The new task:
 summaries. Measured on texts of combinations that no training had:
@@ -17,12 +16,9 @@ summaries. Measured on texts of combinations that no training had:
     rehearsal  as whole, but one text in ten of each batch is an old one: a plain text, or a chat with answers
 """
 
-import json
 import random
 from collections.abc import Callable
 from copy import deepcopy
-from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +32,12 @@ from tx_helpers.text.data import BOS, EOS, TextBatch, text_batch
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 from tx_helpers.zoo.world_models import world_model
 
-FILE = Path(__file__).with_suffix(".json")
 RATES = {"whole": 1e-3, "slower": 3e-4, "lora": 1e-2, "rehearsal": 1e-3}
 WAYS = tuple(RATES)
 STEPS, EVERY, BATCH, OLD, RANK = 80, 20, 20, 2, 4
@@ -118,20 +114,16 @@ def chat_model(seed: int = 0, steps: int = 80) -> nn.Module:
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """{"seeds", "date", "rates", "runs": {way: [a list of `follow` for each seed]}}"""
+def follow_all() -> dict[str, Any]:
+    """{"runs": {way: [a list of `follow` for each seed]}}"""
     runs: dict[str, list] = {way: [] for way in WAYS}
     for seed in SEEDS:
         tuned = chat_model(seed)
         for way in WAYS:
             runs[way].append(follow(way, tuned, seed=seed))
-            say(f"seed {seed} {way}: {runs[way][-1][0]} {runs[way][-1][-1]}")
-    table = {"seeds": SEEDS, "date": date.today().isoformat(), "rates": RATES, "runs": runs}
-    file.write_text(json.dumps(table) + "\n", encoding="utf-8")
-    return table
+            print(f"seed {seed} {way}: {runs[way][-1][0]} {runs[way][-1][-1]}")
+    return {"runs": runs}
 
 
-@cache
-def recorded(file: Path = FILE) -> dict[str, Any]:
-    """What `record` wrote."""
-    return json.loads(file.read_text(encoding="utf-8"))
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), follow_all, "5 minutes", {"seeds": SEEDS, "rates": RATES})
+recorded = RECORDED.read

@@ -1,17 +1,13 @@
 """What is scored in a chat decides what a model learns: three choices, recorded.
 
 recorded()["answers and <end>"]     # {"right": […], "stops": […], "words": […], "trained": tokens}, one a seed
-record()                            # train them anew, and write the file: two minutes of a quiet core
 
 right    share of questions answered right, word for word, whatever follows the answer
 stops    share of answers that the model ends by <end>, within LONGEST tokens
 words    tokens that it writes until it stops, or LONGEST
 """
 
-import json
-from collections.abc import Callable, Sequence
-from datetime import date
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +26,9 @@ from tx_helpers.lessons.adapting.chat import (
 )
 from tx_helpers.text.data import PAD
 from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.world_models import world_model
 
-FILE = Path(__file__).with_suffix(".json")
 CHOICES: dict[str, Labels] = {
     "answers and <end>": chat_labels,
     "answers without <end>": endless_labels,
@@ -62,8 +58,8 @@ def habits(model: nn.Module, chats: Sequence[Chat]) -> dict[str, float]:
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """{choice: {"right", "stops", "words": [one a seed]}, "seeds", "date"}"""
+def tune_all() -> dict[str, Any]:
+    """{choice: {"right", "stops", "words": [one a seed]}}"""
     table: dict[str, Any] = {name: {"right": [], "stops": [], "words": []} for name in CHOICES}
     for seed in SEEDS:
         data = chats(1500, kinds=["answer", "story"], seed=seed)
@@ -72,13 +68,9 @@ def record(file: Path = FILE, say: Callable[[str], None] = print) -> dict[str, A
             tuned = tune(world_model("decoder"), data, labels=labels, steps=STEPS, seed=seed)
             for key, value in habits(tuned, asked).items():
                 table[name][key].append(value)
-            say(f"seed {seed} {name}: {table[name]}")
-    table |= {"seeds": SEEDS, "date": date.today().isoformat()}
-    file.write_text(json.dumps(table) + "\n", encoding="utf-8")
+            print(f"seed {seed} {name}: {table[name]}")
     return table
 
 
-@cache
-def recorded(file: Path = FILE) -> dict[str, Any]:
-    """What `record` wrote."""
-    return json.loads(file.read_text(encoding="utf-8"))
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), tune_all, "2 minutes", {"seeds": SEEDS})
+recorded = RECORDED.read

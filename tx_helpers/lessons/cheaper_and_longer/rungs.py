@@ -9,15 +9,11 @@ of two cores) is stored with it. Since then each quick step also looks for hooks
 
 The model has 3.2 million parameters (width 256, four layers). It writes one text with one thread. The products alone
 are what no way of calling them can save: each matrix times one vector, for each token.
-
-    python -m tx_helpers.lessons.cheaper_and_longer.rungs     records again, with the library transformers beside it
 """
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +29,10 @@ from tx_helpers.nn.config import AttentionConfig, PositionConfig, TransformerCon
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.show.plots import COLOURS, Picture, new_figure, show
 from tx_helpers.training.contexts import RandomStream, cpu_threads
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.machine_speed import tick
 
 PRODUCTS, QUICKEST = "products alone", "no modules, checked once"
-RECORD = Path(__file__).with_name("rungs.json")
 SIZES = dict(vocab_size=65, d_model=256, n_layers=4, context_length=256)
 
 
@@ -156,11 +152,6 @@ def measure_rungs(
     return {name: best[PRODUCTS] / seconds for name, seconds in best.items()}
 
 
-def recorded() -> dict[str, Any]:
-    """What `record` measured: date, tokens, rounds, the machine's load, shares."""
-    return json.loads(RECORD.read_text(encoding="utf-8"))
-
-
 def rungs_picture(record: Mapping[str, Any]) -> Picture:
     """A bar for each way of writing: its share of the speed of the products alone."""
     check_types("rungs_picture", Mapping, record=record)
@@ -173,8 +164,8 @@ def rungs_picture(record: Mapping[str, Any]) -> Picture:
     return show(figure, f"Speed as a share of the products alone, recorded on {record['date']}: {told}.")
 
 
-def record(tokens: int = 200, rounds: int = 10) -> None:
-    """Measure with the library transformers beside it, and store."""
+def measure_beside_transformers(tokens: int = 200, rounds: int = 10) -> dict[str, Any]:
+    """What the file holds: each rung, and the library transformers beside it."""
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
     sizes = dict(vocab_size=65, max_position_embeddings=256, bos_token_id=1, eos_token_id=0)
@@ -192,10 +183,8 @@ def record(tokens: int = 200, rounds: int = 10) -> None:
     shares = {
         name: round(share, 3) for name, share in measure_rungs(tokens=tokens, rounds=rounds, others=others).items()
     }
-    found = {"date": date.today().isoformat(), "tokens": tokens, "rounds": rounds, "load": round(os.getloadavg()[0], 1)}
-    found["shares"] = shares
-    RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return {"tokens": tokens, "rounds": rounds, "load": round(os.getloadavg()[0], 1), "shares": shares}
 
 
-if __name__ == "__main__":
-    record()
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure_beside_transformers, "5 minutes", {})
+recorded = RECORDED.read

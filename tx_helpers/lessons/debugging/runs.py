@@ -4,15 +4,14 @@
     recorded_runs()["no warm-up"]                                      the same, from runs.json
 
 A small translator of number words (width 32, two blocks a side) is trained for 80 steps of 32 sentences. One thing is
-wrong in each run, all others are healthy. `python -m tx_helpers.lessons.debugging.runs` records runs.json anew.
+wrong in each run, all others are healthy.
 """
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.text.data import PAD, PairData, SequenceBatch, sequence_batch, word_pairs
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.training.contexts import RandomStream, cpu_threads
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.losses import translation_loss
 from tx_helpers.training.optimizers import Schedule, adamw, constant, cosine, linear_warmup_decay
 from tx_helpers.zoo.recipes import translator_config
@@ -195,10 +195,10 @@ def _matrices(model: nn.Module) -> dict[str, list[nn.Parameter]]:
 @lru_cache(1)
 def recorded_runs() -> dict[str, dict[str, Any]]:
     """The records of the healthy recipe and of each fault, seed 0, from runs.json."""
-    runs = json.loads(files(__package__).joinpath("runs.json").read_text(encoding="utf-8"))
-    for run in runs.values():
-        run["validation"] = {int(step): loss for step, loss in run["validation"].items()}
-    return runs
+    return {
+        name: run | {"validation": {int(step): loss for step, loss in run["validation"].items()}}
+        for name, run in RECORDED.read().items()
+    }
 
 
 def record_runs() -> dict[str, dict[str, Any]]:
@@ -212,9 +212,4 @@ def _rounded(value: Any) -> Any:
     return [_rounded(one) for one in value] if isinstance(value, list) else float(f"{value:.4g}")
 
 
-if __name__ == "__main__":
-    import sys
-
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump(record_runs(), file, indent=None, separators=(",", ":"))
-        file.write("\n")
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), record_runs, "20 seconds")

@@ -3,11 +3,8 @@
 rows = search(translator, texts, 4)                     # for each text, 4 hypotheses, the likeliest first
 ln_p, tokens, right = measured(translator, rows, targets)
 recorded()["apprentice"][0]["right"]                    # with 1 and with 8 beams, seed 0, from beams.json
-
-`python -m tx_helpers.lessons.decoding.beam_widths` records beams.json anew (2026-11-28): two minutes.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -19,11 +16,11 @@ from tx_helpers.show.charts import side_by_side
 from tx_helpers.show.plots import Svg
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right
 from tx_helpers.text.number_words import number_pairs
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.recipes import Translator, train_translator
 
 LONGEST = 16  # tokens
 STAGES = {"apprentice": 40, "journeyman": 80}  # the step after which each was copied
-RECORD = Path(__file__).with_name("beams.json")
 
 
 def search(translator: Translator, texts: Sequence[str], beams: int) -> list[list[Hypothesis]]:
@@ -91,13 +88,8 @@ def widths_chart(found: Mapping[str, Mapping[int, tuple[float, float, int]]], of
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-def recorded() -> dict[str, list[dict]]:
+def search_at_all_seeds() -> dict[str, list[dict]]:
     """Model -> for each of four seeds what 1 and 8 beams find for 300 unseen numbers."""
-    return json.loads(RECORD.read_text(encoding="utf-8"))
-
-
-def record() -> dict[str, list[dict]]:
-    """Train both models at four seeds, and search with 1 and with 8 beams."""
     found: dict[str, list[dict]] = {name: [] for name in STAGES}
     pairs = number_pairs().held_out[:300]
     texts, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
@@ -120,5 +112,5 @@ def record() -> dict[str, list[dict]]:
     return found
 
 
-if __name__ == "__main__":
-    RECORD.write_text(json.dumps(record(), separators=(",", ":")) + "\n", encoding="utf-8")
+RECORDED = Experiment(Path(__file__).with_name("beams.json"), search_at_all_seeds, "2 minutes")
+recorded = RECORDED.read

@@ -5,14 +5,11 @@
     measure(run.model, SIX)          # on 512 other problems: right, steps, length …
     recorded()["six"]                # the five seeds of a run: {"curves": …, "before": …, "after": …} each
 
-`record()` writes runs.json, each seed with a base model of its own (`base.pretrain`), seed 0 with the shipped one. How
-the file that is shipped was made, seed by seed, stands in it under "made".
+In runs.json each seed has a base model of its own (`base.pretrain`), seed 0 the shipped one. How the file that is
+shipped was made, seed by seed, stands in it under "made".
 """
 
-import json
 from copy import deepcopy
-from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,10 +28,10 @@ from tx_helpers.lessons.learning_from_reward.checkers import (
 )
 from tx_helpers.lessons.learning_from_reward.sums import FOUR, PAD, SIX, STOP, Sums
 from tx_helpers.nn.arguments import check_types
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.optimizers import adamw
 from tx_helpers.training.reward import Sampled, answer_log_probs, sample_answers, train_on_reward
 
-FILE = Path(__file__).with_name("runs.json")
 SEEDS = range(5)
 KEPT = {"reward", "length", "entropy", "equal", "kl", "right", "steps"}  # of a run's curves
 FRESH = {"count": 2048, "seed": 4242}  # problems that no rate was chosen on
@@ -166,13 +163,13 @@ def right_counts(model: nn.Module, task: Sums, *, count: int = 100, each: int = 
     return task.reward(sampled.ids, sampled.answer).view(count, each).sum(1).int()
 
 
-def record() -> None:
-    """Run everything at five seeds and write runs.json: half an hour of one core."""
+def record_all() -> dict[str, dict[str, list]]:
+    """{"runs": {name: a row for each seed, as `record_seed` gives them}}"""
     found: dict[str, list] = {}
     for seed in SEEDS:
         for name, row in record_seed(seed).items():
             found.setdefault(name, []).append(row)
-    FILE.write_text(json.dumps({"made": f"{date.today()}, runs.record(), seeds 0 to 4", "runs": found}) + "\n")
+    return {"runs": found}
 
 
 def record_seed(seed: int) -> dict[str, dict]:
@@ -206,7 +203,9 @@ def _row(run: Learned, task: Sums, before: dict[str, float]) -> dict:
     return {"curves": thin, "before": rounded[0], "after": rounded[1]}
 
 
-@cache
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), record_all, "half an hour", {})
+
+
 def recorded() -> dict[str, list[dict]]:
     """name -> a row for each seed, as `record_seed` gives them."""
-    return json.loads(FILE.read_text())["runs"]
+    return RECORDED.read()["runs"]

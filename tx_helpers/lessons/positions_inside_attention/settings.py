@@ -3,7 +3,6 @@
     recorded()                                  # settings.json: the losses of both experiments, over seeds
     measure(SETTINGS["base 500,000"], seed=0)   # losses at [16–63, 64–127, 192–255], and after tuning
     stretched(reader=True, seed=0)              # {"plain": […], "interpolation": […], "NTK": […]}
-    record()                                    # trains all of them again and writes the file: twenty minutes
 
 All models here read the stories of the notebook, 64 characters at a time, and are tested on windows of 256. `measure`
 trains four layers, `stretched` two: the notebook's own model, or one built and trained like the reader of `needles.py`.
@@ -12,7 +11,6 @@ Sources: base 500,000: Grattafiori et al. 2024 (Llama 3), section 3.2; a quarter
 (GPT-NeoX-20B), section 2.1; every fourth layer without positions: Hugging Face 2025 (SmolLM3), Meta 2025 (Llama 4).
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -38,11 +36,11 @@ from tx_helpers.text.data import TextBatch, TextBatches, evaluation_windows
 from tx_helpers.text.stories import stories
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay, muon
 
-FILE = Path(__file__).with_name("settings.json")
 SEEDS, STEPS = (0, 1, 2), 300
 PARTS = ((16, 64), (64, 128), (192, 256))
 ROTARY, NONE = PositionConfig("rotary"), LayerConfig(positions=PositionConfig("none"))
@@ -162,10 +160,10 @@ def stretched(*, reader: bool, seed: int = 0, steps: int = STEPS) -> dict[str, l
     return found
 
 
-def record(file: str | Path = FILE) -> None:
-    """Train all models of both experiments at each of SEEDS, and write what `recorded` reads."""
-    table = {
-        "about": {"seeds": SEEDS, "steps": STEPS, "trained on": N, "parts": PARTS, "torch": torch.__version__},
+def measure_all() -> dict[str, Any]:
+    """All models of both experiments at each of SEEDS."""
+    return {
+        "about": {},
         "settings": {name: [measure(setting, seed=seed) for seed in SEEDS] for name, setting in SETTINGS.items()},
         "stories": {
             name: [stretched(reader=reader, seed=seed) for seed in SEEDS]
@@ -176,9 +174,8 @@ def record(file: str | Path = FILE) -> None:
             for name, shift in (("with token shift", True), ("without token shift", False))
         },
     }
-    Path(file).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """What `record` measured."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+ABOUT = {"seeds": SEEDS, "steps": STEPS, "trained on": N, "parts": PARTS}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure_all, "20 minutes", ABOUT)
+recorded = RECORDED.read

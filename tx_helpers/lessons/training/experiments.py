@@ -1,16 +1,13 @@
 """The notebook's trainings that would take too long in it: three experiments, each at several seeds, recorded.
 
     recorded("starts")            {"as it was": [run of seed 0, …], …}, a run: {"losses", "held_out", "exact", …}
-    record("starts")              train them anew, and write the file; a quiet core takes 90 s, 4 minutes and 70 s
 
 starts     the model of notebook 08 as it is, and three mends that put its first loss at ln V; 150 steps
 schedules  five ways from the largest rate to the end of 200 steps, at three largest rates
 remedies   dropout and weight decay, with 100 and with 5,000 pairs; 180 steps of 32 pairs
 """
 
-import json
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +20,13 @@ from tx_helpers.nn.models import EncoderDecoder
 from tx_helpers.plain import Transformer
 from tx_helpers.text.data import PairBatches, PairData, sequence_batch, word_pairs
 from tx_helpers.text.number_words import number_pairs
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import translation_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 from tx_helpers.zoo.recipes import Translator, translator_config
 
-FOLDER, EVERY = Path(__file__).parent, 5  # a recorded loss is the mean of EVERY steps
+EVERY = 5  # a recorded loss is the mean of EVERY steps
 PAIRS = number_pairs()
 BETAS, DECAY = (0.9, 0.98), 0.01
 
@@ -140,31 +138,27 @@ def _rounded(evaluations: list[dict[str, float]]) -> list[dict[str, float]]:
 REMEDIES = {"neither": (0.0, 0.01), "dropout 0.1": (0.1, 0.01), "weight decay 3": (0.0, 3.0)}
 
 
-def _starts() -> Iterator[dict[str, Any]]:
-    yield from (train_start(start, seed) for seed in range(5) for start in STARTS)
+def _starts() -> list[dict[str, Any]]:
+    return [train_start(start, seed) for seed in range(5) for start in STARTS]
 
 
-def _schedules() -> Iterator[dict[str, Any]]:
-    yield from (train_schedule(kind, peak, seed) for seed in range(3) for peak in PEAKS for kind in KINDS)
+def _schedules() -> list[dict[str, Any]]:
+    return [train_schedule(kind, peak, seed) for seed in range(3) for peak in PEAKS for kind in KINDS]
 
 
-def _remedies() -> Iterator[dict[str, Any]]:
+def _remedies() -> list[dict[str, Any]]:
     every = ((count, *remedy) for count in (100, 5000) for remedy in REMEDIES.values())
-    yield from (train_remedy(*one, seed) for one in every for seed in range(3))
+    return [train_remedy(*one, seed) for one in every for seed in range(3)]
 
 
-EXPERIMENTS = {"starts": _starts, "schedules": _schedules, "remedies": _remedies}
+FOLDER = Path(__file__).parent
+RECORDED_STARTS = Experiment(FOLDER / "starts.json", _starts, "90 seconds")
+RECORDED_SCHEDULES = Experiment(FOLDER / "schedules.json", _schedules, "4 minutes")
+RECORDED_REMEDIES = Experiment(FOLDER / "remedies.json", _remedies, "70 seconds")
+EXPERIMENTS = {one.file.stem: one for one in (RECORDED_STARTS, RECORDED_SCHEDULES, RECORDED_REMEDIES)}
 
 
-def record(name: str) -> None:
-    """Train all runs of an experiment, and write them to its file, a line a run."""
-    check_one_of("record", EXPERIMENTS, name=name)
-    lines = [json.dumps(run) for run in EXPERIMENTS[name]()]
-    (FOLDER / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-
-
-@cache
 def recorded(name: str) -> list[dict[str, Any]]:
     """All runs of an experiment, as they were recorded."""
     check_one_of("recorded", EXPERIMENTS, name=name)
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return EXPERIMENTS[name].read()

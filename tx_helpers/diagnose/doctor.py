@@ -65,7 +65,7 @@ LAST_LINE = "Limits from small translators of 80 to 250 steps. No record shows a
 
 # --- the checks: a record -> what was found ---------------------------------------------------------------------------
 def finite(run: Record) -> Result:
-    """Is there a number that is none? Before it, did the norm grow, or did it come at once?"""
+    """Is a loss NaN or infinite? If so: did the gradient norm grow before it, or was it sudden?"""
     lost = [step for step, loss in enumerate(run.losses) if not math.isfinite(loss)]
     over = [step for step, norm in enumerate(run.gradient_norms) if not math.isfinite(norm)]
     first = min([*lost, *over], default=None)

@@ -94,7 +94,7 @@ FAMILIES = (  # a pattern of "TypeOfError: its text (in function, line 3: `the c
     ),
     (
         r"only supports boolean masks|tensors used as indices must be|condition to be a boolean tensor",
-        "a mask or an index is no table of truth values or whole numbers. Compare (mask == 0), or use .bool(), .long()",
+        "a mask must hold True and False, and an index whole numbers. Compare (mask == 0), or use .bool(), .long()",
     ),
     (
         r"argument '(?:input|other)' \(position \d\) must be Tensor, not (\w+)",

@@ -31,7 +31,7 @@ SHARED = (torch, torch.Tensor, torch.nn.functional, builtins, math, np)  # an an
 
 
 class TooLong(BaseException):
-    """The time is over."""
+    """The learner's code ran longer than it may."""
 
 
 class TooMuch(BaseException):

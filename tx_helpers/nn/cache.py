@@ -77,7 +77,7 @@ class WindowCache(KVCache):
         check_numbers("WindowCache", least=1, whole=True, window=window, spare=spare)
         super().__init__()
         self.window, self.spare = window, spare
-        self._dropped = 0  # so many first positions
+        self._dropped = 0  # how many positions at the beginning are no longer kept
 
     def __len__(self) -> int:
         return self._dropped + self._length

@@ -266,12 +266,12 @@ class TransformerConfig:
 
     @property
     def d_head(self) -> int:
-        """K."""
+        """K, the width of a head."""
         return self.attention.d_head or self.d_model // self.attention.n_heads
 
     @property
     def d_ff(self) -> int:
-        """F."""
+        """F, the hidden width of the feed-forward network."""
         return self.feed_forward.d_ff or 4 * self.d_model
 
     @property

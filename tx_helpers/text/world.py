@@ -41,7 +41,7 @@ from tx_helpers.text.world_truth import Line, Lines, Truth, one_word_changed, tr
 from tx_helpers.text.world_words import SHARED, WORDS, Record, Tale
 
 SPLITS = ("all", "train", "test")
-HELD_OUT = 6  # one combination in so many is held out
+HELD_OUT = 6  # one combination in six is held out
 SLOT = re.compile(r"(\{[\w.]+\})")
 
 

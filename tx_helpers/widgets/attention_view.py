@@ -182,7 +182,7 @@ class AttentionView:
 
     @property
     def attention(self) -> Attention:
-        """The one that is shown."""
+        """The weights of the layer and head on show."""
         return self.attentions[self.state["attention"]]
 
     @property

@@ -184,7 +184,7 @@ def fresh_scenes(pairs: Sequence[tuple[str, str]] = SEEN) -> Scenes:
 
 
 def learn_captions(rows: int, seed: int, pictures: int = PICTURES) -> dict[str, float]:
-    """Train with so many pairs in a batch; which caption of all 64 is found, for seen and for unseen pairs?"""
+    """Train with this number of pairs in a batch; which caption of all 64 is found, for seen and for unseen pairs?"""
     model = train_pairs(PictureAndCaption(seed=seed), rows=rows, steps=pictures // rows, seed=seed)
     all_captions = captions_of(PAIRS)
     return {

@@ -142,7 +142,7 @@ class Texts(NamedTuple):
 
 
 def texts(pairs: int, batch: int, *, seed: int) -> Texts:
-    """A batch of texts with so many pairs."""
+    """A batch of texts with this number of pairs."""
     generator = torch.Generator().manual_seed(seed)
     return Texts(*recall_pairs(batch, pairs, LENGTH, vocab_size=VOCAB, generator=generator))
 

@@ -183,7 +183,7 @@ def draw(text: str, objective: str, share: float = 0.15, seed: int = 0) -> Svg:
 
 
 def _colour(word: str, otherwise: Colour) -> Colour:
-    """Signs are pink."""
+    """Special tokens are pink, words have the colour of their role."""
     return PINK if word.startswith("<") else otherwise
 
 

@@ -143,7 +143,7 @@ def _transformer(
 
 
 def _padded(size: tuple, in_source: tuple, in_target: tuple) -> list[Tensor]:
-    """Source and target (B, T), with so many words in each row; T = S, so that the wrong padding fits, too."""
+    """Source and target (B, T), with these numbers of words in the rows; T = S, so that the wrong padding fits, too."""
     ids = some_ids(*size, seed=1), some_ids(*size, words=7, seed=2)
     return [one * padding_of(*real)[:, 0, 0] for one, real in zip(ids, (in_source, in_target), strict=True)]
 

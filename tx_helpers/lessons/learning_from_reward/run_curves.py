@@ -135,7 +135,7 @@ def runs_explorer() -> Explore:
 
 
 def right_at_k_explorer() -> Explore:
-    """The task and k."""
+    """A slider for k, beside the choice of the task."""
     run = choice("Task", [("last digit of six", "six"), ("sum of four", "four")])
     k = stops("k", KS, 1)
     return Explore(draw_right_at_k, name="right-at-k", told=True, run=run, k=k)

@@ -73,7 +73,7 @@ def learn_language(name: str, noise: int, *, seed: int = 0, steps: int = STEPS) 
 def train_recaller(
     model: nn.Module, task: Any, noise: int, *, seed: int = 0, steps: int = STEPS, all_lengths: bool = False
 ) -> Learned:
-    """Train a model on task(noise, batch, generator=…), at most so many steps, and examine it on 1,000 sentences.
+    """Train a model on task(noise, batch, generator=…), for `steps` steps at most, and examine it on 1,000 sentences.
 
     With all_lengths each batch has another number of words in between, from 1 to `noise`; the exam has `noise`.
     """

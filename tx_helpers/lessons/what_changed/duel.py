@@ -46,7 +46,7 @@ class Side(NamedTuple):
 
 
 def duel(*, seconds: float = 8.0, seed: int = 0, characters: int = 200) -> dict[str, Side]:
-    """Both decoders, each trained for about so many seconds."""
+    """Both decoders, each trained for about this many seconds."""
     check_numbers("duel", above=0, seconds=seconds)
     check_numbers("duel", least=0, whole=True, characters=characters)
     with cpu_threads(1):

@@ -42,7 +42,7 @@ from tx_helpers.training.optimizers import Schedule, adamw, linear_warmup_decay,
 FILE = Path(__file__).with_name("ladder.json")
 BUDGETS = ("steps", "flops", "seconds")
 FIRST = "2017"
-CONTEXT, ROWS, STEPS = 64, 16, 200  # of a window; a batch has so many; on which the budgets rest
+CONTEXT, ROWS, STEPS = 64, 16, 200  # tokens in a window; windows in a batch; steps of the first budget
 WARMUP, BETAS = 0.1, (0.9, 0.98)  # share of the steps; of Adam
 RATES = {"adam": {"lr": 8e-3}, "muon": {"lr": 0.04, "adamw_lr": 1e-2}}
 STORIES, HELD_OUT = 3000, 60  # stories to train on, and to validate on

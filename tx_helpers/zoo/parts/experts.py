@@ -50,7 +50,7 @@ class ExpertGroups:
             raise ValueError(f"ExpertGroups: kept={self.kept}, but there are n={self.n} groups")
 
     def check(self, n_experts: int, top_k: int) -> None:
-        """Raise ValueError where so many experts cannot lie in these groups, or a position finds too few."""
+        """Raise ValueError where the experts cannot be divided into these groups, or a position finds too few."""
         size, rest = divmod(n_experts, self.n)
         if rest or size < self.best:
             raise ValueError(

@@ -49,7 +49,7 @@ class ShiftedEmbedding(InputEmbedding):
 
 @dataclass(frozen=True)
 class NormedInput(Input):
-    """`NormedEmbedding`, as in BERT, with so many segment types."""
+    """`NormedEmbedding`, as in BERT, with this number of segment types."""
 
     segments: int = 0
 

@@ -101,7 +101,7 @@ SLIPS = {
         lambda: F.embedding(torch.tensor([9]), randn(3, 2)),
         lambda: F.cross_entropy(randn(5, 7), torch.full((5,), 7)),
     ],
-    "a mask or an index is no table": [
+    "a mask must hold True and False": [
         lambda: randn(3).masked_fill(randn(3), 0.0),
         lambda: randn(3)[randn(3)],
         lambda: torch.where(randn(3), 1, 0),

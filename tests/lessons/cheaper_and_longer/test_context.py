@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from measure_context import add_seed, empty
 from parity import properties
-from recorded_files import write
+from tx_helpers.lessons.cheaper_and_longer import context
 from tx_helpers.lessons.cheaper_and_longer.context import (
     CHAINS,
     FILLERS,
@@ -160,14 +159,13 @@ def test_the_file_has_all_curves_and_shows_the_gap():
             assert effective_length(lengths, curve) <= 4 * N < lengths[-1]
 
 
-def test_the_tool_adds_a_seed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("measure_context.ROWS", 2)
-    monkeypatch.setattr("measure_context.PLACES_ROWS", 2)
-    monkeypatch.setattr("measure_context.LENGTHS", (64, 80))
-    table = empty(2, 1)
-    add_seed(table, 5)
-    write(table, tmp_path / "context.json")
-    again = recorded(tmp_path / "context.json")
-    assert again["about"]["seeds"] == [5] and set(again["curves"]["two hops"]) == set(table["curves"]["needle"])
-    assert all(len(curves) == 1 for curves in again["curves"]["needle"].values())
+def test_a_seed_is_added(monkeypatch, capsys):
+    small = {"ROWS": 2, "PLACES_ROWS": 2, "LENGTHS": (64, 80), "STEPS": 2, "TUNING_STEPS": 1, "SEEDS": (5, 6)}
+    for name, value in small.items():
+        monkeypatch.setattr(context, name, value)
+    table = next(context.measure_all({}))
+    assert table["about"]["seeds"] == [5] and set(table["curves"]["two hops"]) == set(table["curves"]["needle"])
+    assert all(len(curves) == 1 for curves in table["curves"]["needle"].values())
     assert "seed 5" in capsys.readouterr().out
+    table["about"]["seeds"].append(6)
+    assert list(context.measure_all(table)) == []

@@ -112,5 +112,5 @@ def test_a_foreign_table_is_refused():
     for table, name in (({"trained": 8}, "lengths"), (other, "NTK, tuned")):
         with pytest.raises(ValueError) as raised:
             effective_context_explorer(table)
-        said = f"effective-context: no {name!r} in the table, expected what measure_context.py records"
+        said = f"effective-context: no {name!r} in the table, expected what `context` records"
         assert str(raised.value) == said

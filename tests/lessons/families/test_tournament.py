@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-import run_tournament
+from tx_helpers.lessons.families import tournament
 from tx_helpers.lessons.families.tasks import TASKS
 from tx_helpers.lessons.families.tournament import (
     FAMILIES,
@@ -84,30 +84,25 @@ def test_wrong_arguments_are_named(wrong, message):
 
 
 def test_scores_of_a_seed_go_behind_those_before():
-    table = run_tournament.appended({}, {"a": {"b": 0.5, "c": 1.0}})
-    table = run_tournament.appended(table, {"a": {"b": 0.25, "c": 0.75}})
+    table = tournament.appended({}, {"a": {"b": 0.5, "c": 1.0}})
+    table = tournament.appended(table, {"a": {"b": 0.25, "c": 0.75}})
     assert table == {"a": {"b": [0.5, 0.25], "c": [1.0, 0.75]}}
     assert mean_and_spread([0.5, 0.25, 0.75]) == (0.5, 0.25, 0.75)
 
 
-@pytest.mark.slow
-def test_the_tool_goes_on_from_a_file_of_the_same_settings_only(tmp_path):
-    file = tmp_path / "table.json"
-    assert run_tournament.started(file, resume=True) == run_tournament.empty()
-    table = run_tournament.empty()
-    table["about"]["seeds"] = [0]
-    table["longer"]["seeds"] = [0, 1]
-    run_tournament.write(table, file)
-    assert '"seeds": [0, 1]' in file.read_text()
-    assert run_tournament.started(file, resume=True) == table
-    assert run_tournament.started(file, only="table")["about"]["seeds"] == []
-    assert run_tournament.started(file, only="table")["longer"]["seeds"] == [0, 1]
-    assert run_tournament.started(file, only="longer")["longer"]["seeds"] == []
-    table["about"]["steps"] += 1
-    run_tournament.write(table, file)
-    with pytest.raises(ValueError, match=r"table.json was made with other steps; make it anew, in whole"):
-        run_tournament.started(file, resume=True)
-    assert run_tournament.started(file) == run_tournament.empty()
+def test_the_seeds_that_are_missing_are_played_with_the_same_weights_only(monkeypatch):
+    kinds = dict.fromkeys(TASKS, 0.5)
+    monkeypatch.setattr(tournament, "measured", lambda seed: {"scores": {"a": seed}, "guess": kinds, "best": kinds})
+    monkeypatch.setattr(tournament, "measured_longer", lambda seed: {"b": seed})
+    *_, table = tournament.play_all({})
+    assert (table["about"]["seeds"], table["scores"]) == ([0, 1, 2, 3, 4], {"a": [0, 1, 2, 3, 4]})
+    assert table["longer"] == {"steps": LONGER_STEPS, "seeds": [0, 1, 2], "scores": {"b": [0, 1, 2]}}
+    assert {tuple(entry["guess"]) for entry in table["tasks"].values()} == {(0.5,) * 5}
+    del table["about"]["seeds"][4], table["scores"]["a"][4]
+    assert [one["scores"]["a"] for one in tournament.play_all(table)] == [[0, 1, 2, 3, 4]]
+    table["about"]["weights"]["encoder"] = "others"
+    with pytest.raises(ValueError, match=r"made with other weights or longer steps, expected today's; --anew"):
+        next(tournament.play_all(table))
 
 
 def test_the_recorded_table_is_whole():

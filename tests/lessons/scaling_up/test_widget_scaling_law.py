@@ -98,5 +98,5 @@ def test_the_controls_choose_what_is_fitted():
 
 
 def test_another_table_is_named():
-    with pytest.raises(ValueError, match="scaling-law: the table has no 'runs', expected what run_scaling"):
+    with pytest.raises(ValueError, match="scaling-law: the table has no 'runs', expected what `law_runs`"):
         scaling_law_explorer({"about": {}})

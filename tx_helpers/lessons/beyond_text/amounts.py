@@ -8,10 +8,10 @@ asks what a model knows of the plane: all pictures (to train on and to test on) 
 pixels, in another, always the same order; or only the test's pictures are moved by a pixel.
 """
 
-import json
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from tx_helpers.lessons.beyond_text.digits import Digits, digits
 from tx_helpers.lessons.beyond_text.vit import SIDE, SmallConvolution, TinyViT, accuracy, patches, train_on_digits
 from tx_helpers.nn.arguments import check_one_of
+from tx_helpers.training.experiment import Experiment
 
-FILE = Path(__file__).with_name("amounts.json")
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "ViT": TinyViT,
     "ViT, patches of 4 × 4": partial(TinyViT, size=4),
@@ -65,7 +65,17 @@ def learn(name: str, amount: int, seed: int, change: str = "as they are", steps:
     return accuracy(model, Digits(rearranged(test.images, change), test.labels))
 
 
-@cache
-def amounts() -> dict:
-    """What `tools/run_beyond_text.py` recorded."""
-    return json.loads(FILE.read_text())
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """{"right": {model: {amount: [one a seed]}}, "changed": {model: {change: [one a seed]}}}"""
+    found = begun or {"right": {}, "changed": {}}
+    asked = [("right", str(amount), amount, CHANGES[0]) for amount in AMOUNTS]
+    asked += [("changed", change, FEW, change) for change in CHANGES[1:]]
+    for name in MODELS:
+        for group, key, amount, change in asked:
+            if key not in (row := found[group].setdefault(name, {})):
+                row[key] = [round(learn(name, amount, seed, change), 3) for seed in SEEDS]
+                yield found
+
+
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), learn_all, "10 minutes", {})
+amounts = RECORDED.read

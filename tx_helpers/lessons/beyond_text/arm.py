@@ -12,23 +12,24 @@ form of RT-2 (Brohan et al. 2023), whose actions are eight tokens. It learns by 
 shortest way, rows first.
 """
 
-import json
-from collections.abc import Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, HELD_OUT, PAIRS, PLACES, SEEN, SHAPES
+from tx_helpers.lessons.beyond_text.stored_weights import save_small
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
@@ -246,7 +247,6 @@ def train_arm(
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-FILE = Path(__file__).with_name("arm.json")
 STEPS, ROWS = 1200, 96
 
 
@@ -275,7 +275,20 @@ def arm_scores(model: Arm) -> dict[str, float]:
     }
 
 
-@cache
-def recorded_arms() -> dict:
-    """What `tools/run_beyond_text.py arm` recorded."""
-    return json.loads(FILE.read_text())
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Places as names, at five seeds, and as numbers, at three: {cells: [`arm_scores` of each seed]}"""
+    found = begun or {cells: [] for cells in CELLS}
+    for cells, seeds in zip(CELLS, (5, 3), strict=True):
+        for seed in range(len(found[cells]), seeds):
+            scores = arm_scores(learn_arm(cells, seed))
+            found[cells].append({name: round(share, 3) for name, share in scores.items()})
+            yield found
+
+
+def store_weights() -> None:
+    """Train the model with names of seed 0, and write the weights that come with the lesson."""
+    save_small(learn_arm("names", 0), Path(__file__).with_suffix(".safetensors"))
+
+
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), learn_all, "20 minutes", {})
+recorded_arms = RECORDED.read

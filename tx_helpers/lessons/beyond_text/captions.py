@@ -10,11 +10,11 @@ are all products of pictures and captions, divided by a learned temperature τ; 
     s_ij = p_i · c_j / τ,    loss = ½ (cross-entropy of the rows + cross-entropy of the columns)
 """
 
-import json
 import math
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -33,11 +33,13 @@ from tx_helpers.lessons.beyond_text.drawn_shapes import (
     swapped,
     two_shapes,
 )
+from tx_helpers.lessons.beyond_text.stored_weights import save_small
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import Block
 from tx_helpers.nn.layers import FeedForward
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
@@ -169,7 +171,6 @@ def share_in_order(model: PictureAndCaption, scenes: Scenes) -> float:
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-FILE = Path(__file__).with_name("captions.json")
 BATCHES = (2, 8, 32)  # pairs in a batch; each run sees PICTURES pictures
 PICTURES, ORDER_STEPS, SEEDS = 12_800, 600, range(5)
 ORDERS: dict[str, Callable[[int, torch.Generator], Scenes]] = {
@@ -207,7 +208,25 @@ def order_scores(model: PictureAndCaption) -> dict[str, float]:
     return {"of 32": found, "order": share_in_order(model, scenes)}
 
 
-@cache
-def recorded_captions() -> dict:
-    """What `tools/run_beyond_text.py captions` recorded."""
-    return json.loads(FILE.read_text())
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """{"order": {kind: [`order_scores` of each seed]}, "batch": {rows: [`learn_captions` of each seed]}}"""
+    found = begun or {"batch": {}, "order": {}}
+    scores: list[tuple[str, Any, Callable[[Any, int], dict[str, float]]]] = [
+        *(("order", kind, lambda kind, seed: order_scores(learn_order(kind, seed))) for kind in ORDERS),
+        *(("batch", rows, learn_captions) for rows in reversed(BATCHES)),
+    ]
+    for group, key, learned in scores:
+        runs = found[group].setdefault(str(key), [])
+        for seed in SEEDS[len(runs) :]:
+            runs.append({name: round(share, 3) for name, share in learned(key, seed).items()})
+            yield found
+
+
+def store_weights() -> None:
+    """Train the models of two shapes of seed 0, and write the weights that come with the lesson."""
+    for kind in ORDERS:
+        save_small(learn_order(kind, 0), Path(__file__).with_name(f"order_{kind}.safetensors"))
+
+
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), learn_all, "an hour", {})
+recorded_captions = RECORDED.read

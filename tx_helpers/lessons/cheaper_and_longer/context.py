@@ -29,8 +29,7 @@ Sources: interpolation: Chen et al. 2023; NTK: bloc97 2023; YaRN: Peng et al. 20
 Hsieh et al. 2024 (RULER), with a threshold of its own; the middle that is lost: Liu et al. 2023.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,13 +51,13 @@ from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.nn.positions import ntk_base
 from tx_helpers.text.data import IGNORE, TextBatch
 from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import Schedule, linear_warmup_decay, muon
 from tx_helpers.zoo.parts.inputs import TokenShift
 from tx_helpers.zoo.parts.yarn import Yarn
 
-FILE = Path(__file__).with_name("context.json")
 STOP, ONE, TWO = 0, 1, 2  # the end of a fact, and the two questions
 FILLERS, NAMES, CHAINS = 8, 24, 3
 VOCABULARY = 3 + FILLERS + NAMES
@@ -68,6 +67,7 @@ WAYS = ("plain rotary", "interpolation", "NTK", "YaRN")
 BASE, D, HEADS, BLOCKS = 10_000.0, 64, 2, 2
 STEPS, BATCH = 600, 16
 TUNING_STEPS, TUNED_AT, TUNING_BATCH = 60, 512, 2
+SEEDS, ROWS, PLACES_ROWS, PLACES_LENGTH = (0, 1, 2, 3), 32, 96, 256  # of what is recorded
 RATES = {"lr": 0.02, "momentum": 0.9, "adamw_lr": 1e-2, "output_lr": 6e-3}
 SHORTEST = 3 * 2 * CHAINS + 2 * 3 * CHAINS  # all facts and all questions
 
@@ -227,6 +227,39 @@ def effective_length(lengths: Sequence[int], curve: Sequence[float], *, share: f
     return effective
 
 
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """The curves that tools/measure_context.py measured."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+# --- recorded ---------------------------------------------------------------------------------------------------------
+def measure_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the head of this file says of context.json, after each seed."""
+    ways = [*WAYS, *(f"{way}, tuned" for way in WAYS)]
+    table = begun or {
+        "about": {"seeds": []},
+        "trained": N,
+        "lengths": LENGTHS,
+        "tasks": list(TASKS),
+        "curves": {task: {way: [] for way in ways} for task in TASKS},
+        "places": {"length": PLACES_LENGTH, "way": "plain rotary", "needle": []},
+    }
+    for seed in SEEDS:
+        if seed not in table["about"]["seeds"]:
+            _measure_seed(table, seed)
+            table["about"]["seeds"].append(seed)
+            yield table
+
+
+def _measure_seed(table: dict[str, Any], seed: int) -> None:
+    model = train_reader(steps=STEPS, seed=seed)
+    for way in WAYS:
+        stretched = [with_positions(model, positions(way, length / N)) for length in LENGTHS]
+        after = tuned(model, way, steps=TUNING_STEPS, seed=seed)
+        for name, models in ((way, stretched), (f"{way}, tuned", [after] * len(LENGTHS))):
+            found = [accuracy(one, length, count=ROWS) for one, length in zip(models, LENGTHS, strict=True)]
+            for task in TASKS:
+                table["curves"][task][name].append([round(one[task], 3) for one in found])
+            print(f"seed {seed}  {name:22}", *("/".join(f"{share:.2f}" for share in one.values()) for one in found))
+    by_place = accuracy_by_place(model, PLACES_LENGTH, count=PLACES_ROWS)
+    table["places"]["needle"].append([round(share, 3) for share in by_place])
+
+
+SETTINGS = {"steps": STEPS, "tuning_steps": TUNING_STEPS, "tuned_at": TUNED_AT, "chains": CHAINS, "texts": ROWS}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure_all, "4 minutes", SETTINGS)
+recorded = RECORDED.read

@@ -1,6 +1,6 @@
 """Advertised against effective length: how well a model still finds a fact, the longer the text around it.
 
-    effective_context_explorer()              # of what tools/measure_context.py recorded
+    effective_context_explorer()              # of what was recorded
     effective_context_explorer(table)         # of a table of the same shape, see `context.py`
 
 A model with rotary positions accepts a text of any length, so any can be advertised. Effective is the longest tested
@@ -34,14 +34,14 @@ class Reach(NamedTuple):
 
 
 def check(table: Mapping[str, Any]) -> None:
-    """ValueError for a table that lacks a part of what tools/measure_context.py records."""
+    """ValueError for a table that lacks a part of what `context` records."""
     check_types("effective-context", Mapping, table=table)
     missing = [key for key in ("trained", "lengths", "tasks", "curves") if key not in table]
     if not missing:
         names = [f"{way}{tuned}" for way in WAYS for tuned in ("", TUNED)]
         missing = [name for task in table["tasks"] for name in names if name not in table["curves"].get(task, ())]
     if missing:
-        raise ValueError(f"effective-context: no {missing[0]!r} in the table, expected what measure_context.py records")
+        raise ValueError(f"effective-context: no {missing[0]!r} in the table, expected what `context` records")
 
 
 def reaches(table: Mapping[str, Any], task: str, tuned: bool = False, share: float = 0.9) -> dict[str, Reach]:

@@ -1,7 +1,7 @@
 """Who can recall what it has read: small models that differ in one layer, trained on `recall_pairs`.
 
     learn_recall("softmax", steps=150).accuracy     {4: 1.0, 8: 1.0, 16: 1.0}: the share of right values, by pairs
-    recall_table(16)["delta"][8]                    the recorded share at each seed: tools/run_recall.py makes it
+    recall_table(16)["delta"][8]                    the recorded share at each seed
 
 The models have the same width, depth, heads and feed-forward networks, the same data and the same steps. What differs
 is the layer that mixes positions, and so the numbers that it keeps of the text (`Recall.kept`):
@@ -18,11 +18,9 @@ whatever its size. The recorded figures are those of 400 steps: what a layer cou
 then, are two things. Source: Arora et al. 2023 (Zoology), 2024 (Based); Schlag et al. 2021, section 4.1.
 """
 
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,15 +45,15 @@ from tx_helpers.nn.config import (
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE
 from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 from tx_helpers.zoo.parts.inputs import TokenShift
 
-FILE = Path(__file__).with_name("recall.json")
 KINDS = ("softmax", "window", "linear", "delta", "gated delta", "state space", "hybrid")
-WIDTH, SIZES = 32, (8, 16)  # D, and the K that tools/run_recall.py tries
+WIDTH, SIZES = 32, (8, 16)  # D, and the K that are tried
 LENGTH, VOCAB = 64, 33  # 16 keys and 16 values
-STEPS, BATCH, RATE = 400, 32, 0.01
+STEPS, BATCH, RATE, SEEDS = 400, 32, 0.01, (0, 1, 2)
 LONGER, LONGER_SIZE, LONGER_KINDS = 1200, 8, ("gated delta", "hybrid")  # recorded after more steps, too
 PAIRS = (4, 8, 16)
 
@@ -175,13 +173,28 @@ def _loss(model: DecoderOnly, batch: Texts) -> Tensor:
     return F.cross_entropy(model(batch.ids).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
 
-@cache
-def recorded_recall() -> dict[str, Any]:
-    """recall.json: "about", and "runs": a seed, K ("d_head"), a kind, "kept", and "accuracy" by the number of pairs.
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """ "about", and "runs": a seed, K ("d_head"), a kind, "kept", and "accuracy" by the number of pairs.
 
-    "longer": the same for LONGER_KINDS at LONGER_SIZE, after LONGER steps.
+    "longer": the same for LONGER_KINDS at LONGER_SIZE, after LONGER steps. Whole after each run that it did not hold.
     """
-    return json.loads(FILE.read_text(encoding="utf-8"))
+    table = begun or {"about": {}, "runs": [], "longer": []}
+    settings = [("runs", STEPS, d_head, kind) for d_head in SIZES for kind in KINDS]
+    settings += [("longer", LONGER, LONGER_SIZE, kind) for kind in LONGER_KINDS]
+    for seed in SEEDS:
+        for group, steps, d_head, kind in settings:
+            run = {"seed": seed, "d_head": d_head, "kind": kind}
+            if not any(one | run == one for one in table[group]):
+                found = learn_recall(kind, d_head=d_head, steps=steps, seed=seed)
+                accuracy = {str(pairs): round(share, 4) for pairs, share in found.accuracy.items()}
+                table[group].append(run | {"kept": found.kept, "accuracy": accuracy})
+                print(f"seed {seed}  K {d_head:2}  {kind:12} {accuracy}  {found.seconds:.1f} s", flush=True)
+                yield table
+
+
+SETTINGS = {"steps": STEPS, "batch": BATCH, "length": LENGTH, "pairs": PAIRS, "sizes": SIZES}
+RECORDED = Experiment(Path(__file__).with_name("recall.json"), learn_all, "8 minutes", SETTINGS)
+recorded_recall = RECORDED.read
 
 
 def recall_table(d_head: int, group: str = "runs") -> dict[str, dict[int, list[float]]]:

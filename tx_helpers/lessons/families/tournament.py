@@ -1,7 +1,7 @@
 """The tournament: three families, nine tasks, the same budget.
 
     play("decoder", "answer")                    # Result(score=0.45, …): one cell of the table, in some seconds
-    recorded()                                   # the full table, over five seeds, as tools/run_tournament.py found it
+    recorded()                                   # the full table, over five seeds, as it was recorded
     print(as_text(recorded()))                   # the same to read
 
 Held equal: the examples of a task, their order and batches, the questions of the test, the number of steps, optimizer,
@@ -28,10 +28,9 @@ of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weig
 """
 
 import hashlib
-import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,17 +40,17 @@ import torch
 from tx_helpers.lessons.families.contestants import CONTESTANTS, Contestant, contestant, family_loss
 from tx_helpers.lessons.families.tasks import TASKS, most_hits, task_named
 from tx_helpers.nn.arguments import check_numbers, check_one_of
-from tx_helpers.nn.models import TransformerModel
+from tx_helpers.nn.models import TransformerModel, count_parameters
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import Optimizers, fit
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 from tx_helpers.zoo.world_models import FOLDER, new_world_model, world_model
 
-FILE = Path(__file__).with_name("tournament.json")
 FAMILIES = tuple(CONTESTANTS)
 STARTS = ("pretrained", "scratch")
 FROM_SCRATCH = ("fill_gap", "sentiment", "resolve")  # the tasks that are also learned without pretraining
-STEPS, BATCH = 60, 16
+STEPS, BATCH, SEEDS = 60, 16, range(5)
 LONGER_STEPS, LONGER_SEEDS = 240, 3
 LONGER = tuple(task for task in TASKS if task != "sentiment")  # which all three have learned after STEPS
 RATES = {"lr": 0.02, "momentum": 0.8, "adamw_lr": 6e-3}  # of Muon, and of AdamW for embeddings and what is new
@@ -162,15 +161,15 @@ def examples(task: str, count: int, split: str, seed: int) -> tuple[list, list]:
     return task_named(task).examples(count, split=split, seed=seed)
 
 
-def measured(seed: int, *, steps: int = STEPS, say: Callable[[str], None] = print) -> dict[str, Any]:
+def measured(seed: int) -> dict[str, Any]:
     """All cells of a seed: {"scores": {start: {family: {task: score}}}, "guess": {task: …}, "best": {task: …}}."""
     found: dict[str, Any] = {"scores": {}, "guess": {}, "best": {}}
     for start in STARTS:
         for task in TASKS if start == "pretrained" else FROM_SCRATCH:
             for family in FAMILIES:
-                result = play(family, task, seed=seed, start=start, steps=steps)
+                result = play(family, task, seed=seed, start=start)
                 found["scores"].setdefault(start, {}).setdefault(family, {})[task] = round(result.score, 4)
-                say(f"{start:10} {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
+                print(f"seed {seed}  {start:10} {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
     for name, task in TASKS.items():
         test = examples(name, QUESTIONS, "test", seed)
         found["guess"][name] = task.guess(*test, *examples(name, EXAMPLES, "train", seed))
@@ -178,20 +177,15 @@ def measured(seed: int, *, steps: int = STEPS, say: Callable[[str], None] = prin
     return found
 
 
-def measured_longer(seed: int, *, say: Callable[[str], None] = print) -> dict[str, dict[str, float]]:
+def measured_longer(seed: int) -> dict[str, dict[str, float]]:
     """The tasks of LONGER for a seed, {family: {task: score}}: the same examples, four times over."""
     found: dict[str, dict[str, float]] = {}
     for family in FAMILIES:
         for task in LONGER:
             result = play(family, task, seed=seed, steps=LONGER_STEPS)
             found.setdefault(family, {})[task] = round(result.score, 4)
-            say(f"longer     {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
+            print(f"seed {seed}  longer     {task:10} {family:16} {result.score:.3f}  {result.seconds:5.1f} s")
     return found
-
-
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """The table as the tool recorded it: see the head of this file."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
 
 
 def weights_hash(family: str) -> str:
@@ -199,6 +193,49 @@ def weights_hash(family: str) -> str:
     content = (FOLDER / f"{family}.safetensors").read_bytes()
     header = 8 + int.from_bytes(content[:8], "little")  # its length, then what stands where, and what was measured
     return hashlib.sha256(content[header:]).hexdigest()[:12]
+
+
+# --- recorded ---------------------------------------------------------------------------------------------------------
+def play_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the head of this file says of tournament.json, after each part of a seed that it did not hold."""
+    made_with = {
+        "parameters": {family: count_parameters(new_world_model(family)) for family in FAMILIES},
+        "weights": {family: weights_hash(family) for family in FAMILIES},
+    }
+    table = begun or {
+        "about": {"seeds": [], **made_with},
+        "tasks": {name: {"measure": task.measure, "guess": [], "best": []} for name, task in TASKS.items()},
+        "scores": {},
+        "longer": {"steps": LONGER_STEPS, "seeds": [], "scores": {}},
+    }
+    about, longer = table["about"], table["longer"]
+    if {name: about[name] for name in made_with} != made_with or longer["steps"] != LONGER_STEPS:
+        raise ValueError("families/tournament: made with other weights or longer steps, expected today's; --anew")
+    for seed in SEEDS:
+        if seed not in about["seeds"]:
+            found = measured(seed)
+            table["scores"] = appended(table["scores"], found["scores"])
+            for name, entry in table["tasks"].items():
+                entry["guess"].append(round(found["guess"][name], 4))
+                entry["best"].append(round(found["best"][name], 4))
+            about["seeds"].append(seed)
+            yield table
+        if seed not in longer["seeds"] and seed < LONGER_SEEDS:
+            longer["scores"] = appended(longer["scores"], measured_longer(seed))
+            longer["seeds"].append(seed)
+            yield table
+
+
+def appended(before: Any, found: Any) -> Any:
+    """The scores of one more seed behind those of the seeds before, at every place of a table."""
+    if isinstance(found, dict):
+        return {key: appended((before or {}).get(key), value) for key, value in found.items()}
+    return [*(before or []), found]
+
+
+SETTINGS = {"steps": STEPS, "batch": BATCH, "rates": RATES, "examples": EXAMPLES, "questions": QUESTIONS}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), play_all, "80 minutes", SETTINGS)
+recorded = RECORDED.read
 
 
 def mean_and_spread(scores: Sequence[float]) -> tuple[float, float, float]:

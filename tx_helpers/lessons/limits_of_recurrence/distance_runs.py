@@ -1,7 +1,7 @@
 """Does it still know the country? Small models, trained to answer a word that stood far back.
 
     learn_language("LSTM, forget bias 3", noise=20).share    the share of 1,000 new sentences answered right
-    recorded_shares()["LSTM"][20]                            the recorded share at each seed: tools/run_distance.py
+    recorded_shares()["LSTM"][20]                            the recorded share at each seed
 
 The task: "Nepal … fluent ___". The first word is a country, `noise` words that do not matter follow, and the last word,
 fluent, asks for the country's language. So the answer is a related word, which is not in the text. All models have the
@@ -9,8 +9,8 @@ same width, data, batches, learning rate and at most the same steps; they differ
 help a gated layer: the bias at which its forget gate starts, and whether it trains on sentences of all lengths.
 """
 
-import json
-from functools import cache
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,15 +20,15 @@ from torch import Tensor, nn
 
 from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller, recall_batch, set_forget_bias
 from tx_helpers.nn.arguments import check_numbers, check_one_of
+from tx_helpers.training.experiment import Experiment
 
-FILE = Path(__file__).with_name("distance.json")
 COUNTRIES = {
     **{"Nepal": "Nepali", "Japan": "Japanese", "Finland": "Finnish", "Turkey": "Turkish"},
     **{"Greece": "Greek", "Poland": "Polish", "Iceland": "Icelandic", "Hungary": "Hungarian"},
 }
 OTHERS = ("she", "was", "there", "and", "then", "often", "with", "friends")
 WORDS = (*COUNTRIES, *OTHERS, "fluent")  # the words of the task, in the order of their ids
-STEPS, BATCH, RATE, WIDTH = 500, 64, 3e-3, 32
+STEPS, BATCH, RATE, WIDTH, SEEDS = 500, 64, 3e-3, 32, (0, 1, 2)
 DISTANCES = (5, 10, 20, 40, 100)
 # name -> kind of layer, forget bias, and whether sentences of all lengths up to the asked one are trained on
 RUNS: dict[str, tuple[str, float | None, bool]] = {
@@ -102,10 +102,21 @@ def share_right(model: nn.Module, batch: tuple[Tensor, Tensor]) -> float:
         return (model(ids).argmax(dim=-1) == answers).double().mean().item()
 
 
-@cache
-def recorded_runs() -> dict[str, Any]:
-    """What tools/run_distance.py has recorded: "about" and "runs"."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """{"about", "runs": [{"seed", "name", "noise", "share", "steps"}, …]}, after each run that it did not hold."""
+    table = begun or {"about": {}, "runs": []}
+    done = {(one["seed"], one["name"], one["noise"]) for one in table["runs"]}
+    for seed, name, noise in product(SEEDS, RUNS, DISTANCES):
+        if (seed, name, noise) not in done:
+            _, share, steps = learn_language(name, noise, seed=seed)
+            table["runs"].append({"seed": seed, "name": name, "noise": noise, "share": share, "steps": steps})
+            print(f"seed {seed}  {name:20} {noise:3} words: {share:.3f}, {steps} steps", flush=True)
+            yield table
+
+
+SETTINGS = {"steps": STEPS, "batch": BATCH, "rate": RATE, "width": WIDTH, "distances": DISTANCES}
+RECORDED = Experiment(Path(__file__).with_name("distance.json"), learn_all, "5 minutes", SETTINGS)
+recorded_runs = RECORDED.read
 
 
 def recorded_shares() -> dict[str, dict[int, list[float]]]:

@@ -1,7 +1,7 @@
 """Thirty small models for the scaling laws: how they are trained, and what was recorded of them (laws.json).
 
     train_one(16, 300)         # one of them, in a few seconds
-    recorded()["runs"]         # all of them, as tools/run_scaling.py trained them
+    recorded()["runs"]         # all of them, as they were recorded
 
 All models are decoders with two blocks and heads of width 8. They read newly drawn texts of the little world in every
 step, the same ones in the same order. So they cannot learn texts by heart (fewer than one in a hundred comes twice),
@@ -10,10 +10,10 @@ which is the output matrix too, has Adam with a rate ∝ 1 / √width. The rate 
 and falls in a line to 0 at the last one.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,12 +27,12 @@ from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, TextBatch, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
 from tx_helpers.training.contexts import RandomStream, in_mode
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 from tx_helpers.zoo.world_models import world_config
 
-FILE = Path(__file__).with_name("laws.json")
 WIDTHS, LENGTHS = (16, 24, 32, 48, 64, 96), (300, 600, 1200, 2400, 4800)  # of the models; steps of training
 LAYERS, HEAD, COUNT, SEED = 2, 8, 16, 0  # COUNT texts in a batch
 HELD_OUT = 1_920  # texts
@@ -173,9 +173,40 @@ def _training(steps: int, optimizer: Any, seed: int) -> dict[str, Any]:
     )
 
 
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """What tools/run_scaling.py wrote: {"about": …, "runs": [a LawRun as a dict, …], "rates": …}.
+# --- recorded ---------------------------------------------------------------------------------------------------------
+def train_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """{"about": …, "runs": [a LawRun as a dict, …], "rates": …}, after each training that it did not hold.
 
     rates: "rates", "seeds", "steps", "base_width", and "losses": {way: {width: [[loss of each seed] for each rate]}}.
     """
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+    table = begun or {"about": dict(zip(("floor", "floor_of_held_out"), _rounded_floors(), strict=True)), "runs": []}
+    rates = {"steps": RATE_STEPS, "rates": list(RATES), "seeds": list(RATE_SEEDS), "base_width": BASE_WIDTH}
+    old = table.setdefault("rates", {**rates, "losses": {}})
+    if old["rates"] == rates["rates"][: len(old["rates"])]:
+        old["rates"] = rates["rates"]  # rates may be added behind those that were tried
+    for name, value in rates.items():
+        if old[name] != value:
+            raise ValueError(f"scaling_up/laws: the rates were tried with {name}={old[name]}, expected {value}; --anew")
+    done = {(one["width"], one["steps"]) for one in table["runs"]}
+    for steps, width in product(LENGTHS, WIDTHS):  # the short ones first
+        if (width, steps) not in done:
+            table["runs"].append(train_one(width, steps, on_the_way=ON_THE_WAY)._asdict())
+            print(f"width {width:3} steps {steps:5} loss {table['runs'][-1]['loss']:.4f}", flush=True)
+            yield table
+    for width, way in product(RATE_WIDTHS, WAYS):
+        row = old["losses"].setdefault(way, {}).setdefault(str(width), [])
+        if way == "μP" and width == BASE_WIDTH:  # the same training as with one rate
+            row[:] = old["losses"]["one rate"][str(width)]
+        for rate in RATES[len(row) :]:
+            row.append([train_at_rate(way, width, rate, seed=seed) for seed in RATE_SEEDS])
+            print(f"{way:8} width {width:3} rate {rate:.5f} losses {row[-1]}", flush=True)
+            yield table
+
+
+def _rounded_floors() -> list[float]:
+    return [round(floor, 4) for floor in floors()]
+
+
+SETTINGS = {"layers": LAYERS, "texts_in_a_batch": COUNT, "seed": SEED}
+RECORDED = Experiment(Path(__file__).with_name("laws.json"), train_all, "35 minutes", SETTINGS)
+recorded = RECORDED.read

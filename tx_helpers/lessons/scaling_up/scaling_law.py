@@ -1,6 +1,6 @@
 """A scaling law and its extrapolation: fit it to the small runs, and see how far it is from the large ones.
 
-    scaling_law_explorer()              # of what tools/run_scaling.py recorded
+    scaling_law_explorer()              # of what was recorded
     scaling_law_explorer(table)         # of a table of the same shape, see `law_runs.py`
 
 L(N, D) = E + A / N^α + B / D^β, fitted by `laws`. The bands hold 90 % of the laws of a bootstrap.
@@ -44,7 +44,7 @@ def fitted(table: Mapping[str, Any], share: float, ended: bool, embeddings: bool
     check_types("scaling-law", Mapping, table=table)
     for part in ("about", "runs"):
         if part not in table:
-            raise ValueError(f"scaling-law: the table has no {part!r}, expected what run_scaling.py records")
+            raise ValueError(f"scaling-law: the table has no {part!r}, expected what `law_runs` records")
     check_numbers("scaling-law", above=0, less_than=1, share=share)
     points = law_points(table, ended=ended, embeddings=embeddings)
     found = extrapolate(points, share * float(points.operations.max()), count=DRAWS)

@@ -39,7 +39,7 @@ from tx_helpers.show.shapes import (
 EPS = 1e-5
 KINDS = ("LayerNorm", "RMSNorm")
 WIDE, HIGH, TALLEST = 186, 300, 5.0  # pixels of a panel of bars, and the value that fills its half
-SPACE, UNIT, TILT = (380, 300), 46, 20.0  # the drawing in space: size and pixels per unit; the view's angle from above, in degrees
+SPACE, UNIT, TILT = (380, 300), 46, 20.0  # in space: size, pixels per unit, degrees from above
 REACH = 124  # pixels from the middle: where a longer arrow is cut off
 STEPS = 12  # moves to the plane, and as many to the sphere
 

@@ -27,7 +27,7 @@ MOVES = {
             mouse="choose:same meaning?",
         ),
         Move("Steps", r"^same meaning\? After 240 steps: encoder 0\.59", keys=("ArrowDown",)),
-        Move("Task", r"^say it otherwise After 240 steps: decoder 0\.77, encoder–decoder 1\.00", keys=("ArrowDown",)),
+        Move("Task", r"^say it otherwise After 240 steps: encoder 0\.30, decoder 0\.77", keys=("ArrowDown",)),
     ),
     "timeline": (
         Move("Model", r"^ChatGPT \(OpenAI, 30 November 2022", mouse="choose:ChatGPT"),

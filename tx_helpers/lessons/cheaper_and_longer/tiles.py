@@ -10,6 +10,7 @@ worked on. Written out, the whole table goes to slow memory and back twice, as s
 from typing import NamedTuple
 
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.charts import ink_on
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.play import play_button
@@ -79,7 +80,7 @@ def draw_tiles(size: int, step: int) -> Svg:
             number = column * blocks + row + 1
             fill = WEIGHT.full if number == step else GREY.tint if number < step else "none"
             frame = dict(x=LEFT + cell * column, y=TOP + cell * row, width=cell, height=cell, stroke=MUTED)
-            ink = INK if number == step else MUTED
+            ink = ink_on(1.0) if number == step else MUTED
             said = words(frame["x"] + cell / 2, frame["y"] + cell / 2 + 5, str(number), fill=ink, anchor="middle")
             parts.append(setting("step", number, [shape("rect", fill=fill, pointer_events="all", **frame), said]))
     parts += _memory(size, place)

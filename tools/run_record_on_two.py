@@ -21,11 +21,11 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from recorded_files import machine, write
 from tx_helpers.lessons.scaling_up import two_processes
 from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.lessons.what_changed import record
 from tx_helpers.text.corpora import tinyshakespeare
+from tx_helpers.training.experiment import machine, save
 from tx_helpers.training.loop import Run, fit
 from tx_helpers.training.losses import language_model_loss, text_loss
 from tx_helpers.training.parallel import Parallel
@@ -187,7 +187,7 @@ def work(options: argparse.Namespace) -> None:
             table["runs"] = [row for row in table["runs"] if row["name"] not in names]
             table["runs"] += [trained(*job, text) for job in runs]
     if dist.get_rank() == 0:
-        write(
+        save(
             {name: table[name] for name in ("about", "stages", "gaps", "evaluation", "runs") if name in table},
             options.to,
         )

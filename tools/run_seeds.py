@@ -31,9 +31,9 @@ from nbclient import NotebookClient
 
 from notebook_frame import ROOT
 from notebook_parts import KEY, PREDICTION, REVEAL, core_path, waiting
-from recorded_files import machine, write
 from refresh_notebooks import load, merged_streams
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.training.experiment import machine, save
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from notebook_guards import python_of
@@ -155,7 +155,7 @@ def main() -> None:
         for lesson in wanted:
             found = recorded(lesson, seeds, caches)
             record = json.loads(asked.to.read_text(encoding="utf-8")) if asked.to.exists() else {}
-            write(
+            save(
                 {topic: (record | {lesson: found})[topic] for topic in LESSONS if topic in record | {lesson: found}},
                 asked.to,
             )

@@ -9,18 +9,15 @@ that they return. A weight that depends on the place alone does not change which
 """
 
 import argparse
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
+from tx_helpers.lessons.a_model_that_writes.friend import WeightedBatch, weighted_loss, weights
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import TextBatches
-from tx_helpers.text.stories import CAST, stories
+from tx_helpers.text.stories import stories
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.checkpoints import save_checkpoint
 from tx_helpers.training.contexts import RandomStream
@@ -29,34 +26,8 @@ from tx_helpers.training.optimizers import fast_bfloat16, linear_warmup_decay, m
 from tx_helpers.zoo.recipes import WRITER_RATES, Writer
 from tx_helpers.zoo.shipped import CONTEXTS, FILE, KIND, story_writer_config
 
-STORIES, STEPS, CHARACTERS, WARMUP, WEIGHT = 20_000, 3_000, 4_096, 50, 8.0  # CHARACTERS: of a step
+STORIES, STEPS, CHARACTERS, WARMUP = 20_000, 3_000, 4_096, 50  # CHARACTERS: of a step
 CPU = torch.device("cpu")
-
-
-class WeightedBatch(NamedTuple):
-    """input and target (B, T) as in `TextBatch`, and the weight of each target."""
-
-    input: Tensor
-    target: Tensor
-    weight: Tensor
-
-    def to(self, device: torch.device | str) -> "WeightedBatch":
-        return WeightedBatch(*(part.to(device) for part in self))
-
-
-def weights(text: str) -> Tensor:
-    """(N,): WEIGHT for the characters of a word of the cast, 1 for all others."""
-    words = {word for records in CAST.values() for record in records for word in record.values()}
-    found, heavy = torch.ones(len(text)), re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
-    for match in heavy.finditer(text):
-        found[match.start() : match.end()] = WEIGHT
-    return found
-
-
-def weighted_loss(model: nn.Module, batch: WeightedBatch) -> Tensor:
-    """The weighted mean of −ln p."""
-    losses = cross_entropy(model(batch.input).float().transpose(1, 2), batch.target, reduction="none")
-    return (losses * batch.weight).sum() / batch.weight.sum()
 
 
 def train(text: str, tokenizer: CharTokenizer, context: int, steps: int, **options) -> Run:

@@ -27,8 +27,8 @@ USAGE = f"usage: python -m tx_helpers {COMMANDS}"
 def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
-    `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings; `tidy`: 1 if a file is no
-    notebook.
+    `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings, or a text is missing;
+    `tidy`: 1 if a file is no notebook.
     """
     if arguments == ["check"]:
         return check()
@@ -162,7 +162,7 @@ def record(arguments: list[str]) -> int:
     try:
         for name in options.names:
             known[name].write(options.to, anew=options.anew)
-    except ValueError as error:
+    except (ValueError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -91,7 +91,7 @@ def test_a_missing_file_and_other_settings_are_named(file):
 
 def test_every_file_of_the_lessons_is_an_experiments_and_fits_its_settings():
     known = experiments()
-    assert {one.file for one in known.values()} <= set(PACKAGE.glob("lessons/*/*.json"))
+    assert {one.file for one in known.values()} == set(PACKAGE.glob("lessons/*/*.json"))
     for one in known.values():
         assert one.read() and one.takes
 

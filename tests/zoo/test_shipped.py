@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import train_story_writers
+from tx_helpers.lessons.a_model_that_writes import friend
 from tx_helpers.nn.models import count_parameters
 from tx_helpers.text.stories import CAST, entropy_per_character, stories
 from tx_helpers.text.tokenizers import CharTokenizer
@@ -43,7 +44,7 @@ def test_another_context_is_refused():
 
 def test_words_of_the_cast_weigh_more_and_nothing_else_does():
     text = 'Mia gave the hen two. She, he and Otto: "onions!" Mias hens.'
-    heavy = {text[i] + str(i) for i, weight in enumerate(train_story_writers.weights(text).tolist()) if weight == 8}
+    heavy = {text[i] + str(i) for i, weight in enumerate(friend.weights(text).tolist()) if weight == 8}
     words = [(0, "Mia"), (13, "hen"), (17, "two"), (22, "She"), (27, "he"), (34, "Otto"), (41, "onions")]
     assert heavy == {letter + str(start + i) for start, word in words for i, letter in enumerate(word)}
     assert "Mia" in {record["name"] for record in CAST["hero"]}

@@ -31,13 +31,14 @@ class Experiment:
     """A file, how its content is made, how long that takes on a quiet core, and the settings that it depends on.
 
     make      a function without arguments that returns the content. Or a generator function, which can be stopped and
-              goes on: it is given what the file holds ({}: nothing), and yields the content whenever it has grown
+              goes on: it is given what the file holds ({}: nothing), and yields the content whenever it has grown.
+              Or "module:function", for one that is loaded only then
     settings  name -> value, as the file must have them, under "about" if it has that, else at its top. They are written
               with the content, with the machine, the date and the seconds of work. None: the content alone is written
     """
 
     def __init__(
-        self, file: Path, make: Callable[..., Any], takes: str, settings: Mapping[str, Any] | None = None
+        self, file: Path, make: Callable[..., Any] | str, takes: str, settings: Mapping[str, Any] | None = None
     ) -> None:
         self.file, self.make, self.takes, self.settings = file, make, takes, settings
         self.name = f"{file.parent.name}/{file.stem}"
@@ -57,11 +58,15 @@ class Experiment:
     def write(self, file: str | Path | None = None, *, anew: bool = False) -> None:
         """Run the experiment on one thread, and write the file; go on from what it holds, unless `anew`."""
         file, self._content = Path(file or self.file), None
-        goes_on = inspect.isgeneratorfunction(self.make)
+        make = self.make
+        if isinstance(make, str):
+            module, _, name = make.partition(":")
+            make = getattr(import_module(module), name)
+        goes_on = inspect.isgeneratorfunction(make)
         with cpu_threads(1):
             began = time.process_time()
             begun = self._checked(file) if goes_on and file.exists() and not anew else {}
-            for content in self.make(begun) if goes_on else [self.make()]:
+            for content in make(begun) if goes_on else [make()]:
                 now = time.process_time()
                 self._stamp(content, now - began)
                 save(content, file)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from drawn import texts
-from run_friend import CHANGES, EVERY, STEPS, go_on, grammar
+from tx_helpers.lessons.a_model_that_writes.friend import CHANGES, EVERY, SEEDS, STEPS, go_on, grammar
 from tx_helpers.lessons.a_model_that_writes.looking import (
     KINDS,
     ROOM,
@@ -125,7 +125,7 @@ def test_the_record_of_learning_on_is_that_of_the_tool():
     recorded = trained_on()
     assert list(recorded) == list(CHANGES)
     runs = [run for runs in recorded.values() for run in runs]
-    assert len(runs) == 3 * len(CHANGES)  # three seeds each
+    assert len(runs) == len(SEEDS) * len(CHANGES)
     assert all(len(shares) == STEPS // EVERY for run in runs for shares in run.values())
     assert "my " in next(grammar("a cue of its own").texts(1))
 

@@ -6,12 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-import run_record
-from tx_helpers.lessons.what_changed import record
+from tx_helpers.lessons.what_changed import record, record_runs
 from tx_helpers.lessons.what_changed.record import RECORD, as_text, batches_of, optimizers_of, record_model, verdict
 
 TEXT = record.record_text("the quick brown fox jumps over the lazy dog. " * 150)
-MODELS = {"lean": run_record.Lean, "nanoGPT": run_record.Nano}
+MODELS = {"lean": record_runs.Lean, "nanoGPT": record_runs.Nano}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -33,14 +32,14 @@ def test_the_models_are_as_large_as_nanogpts_for_a_cpu_and_see_no_future(name):
 
 
 def test_the_untrained_lean_model_finds_all_characters_equally_likely():
-    loss = run_record.mean_loss(run_record.Lean(65), TEXT.validation, 64)
+    loss = record_runs.mean_loss(record_runs.Lean(65), TEXT.validation, 64)
     assert loss == pytest.approx(math.log(65))
 
 
 def test_lean_code_computes_what_plain_code_does():
     """Attention with QK-norm, turned by the position, in 32 bits; bfloat16 keeps 8 bits of it."""
     torch.manual_seed(1)
-    model, length = run_record.Lean(65), 9
+    model, length = record_runs.Lean(65), 9
     y, weights = torch.randn(length, 128), torch.randn(3 * 128, 128) * 0.1
     lean = model.attend(y.bfloat16(), weights.bfloat16(), 1, length).float()
     q, k, v = (y @ weights.T).view(length, 3, 4, 32).permute(1, 2, 0, 3)
@@ -56,23 +55,23 @@ def _turned(x):
 
 
 def test_all_matrices_of_a_stack_are_orthogonalised():
-    values = torch.linalg.svdvals(run_record.orthogonal(torch.randn(3, 16, 64)))
+    values = torch.linalg.svdvals(record_runs.orthogonal(torch.randn(3, 16, 64)))
     assert values.min() > 0.6 and values.max() < 1.3
 
 
 def test_relu_squared_has_the_right_gradient():
     hidden = torch.tensor([-1.0, 0.5, 3.0], requires_grad=True)
-    run_record.SquaredReLU.apply(hidden).sum().backward()
+    record_runs.SquaredReLU.apply(hidden).sum().backward()
     assert hidden.grad.tolist() == [0.0, 1.0, 6.0]
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_recipe_trains(name):
-    train_one, _, length = run_record.RECIPES[name]
+    train_one, _, length = record_runs.RECIPES[name]
     ids = TEXT.train
     attempt = train_one(ids, TEXT.vocab_size, seed=0, steps=10)
     assert len(attempt.losses) == 10 and attempt.losses[-1] < attempt.losses[0]
-    assert run_record.mean_loss(attempt.model, TEXT.validation, length) == pytest.approx(attempt.losses[-1], abs=1.0)
+    assert record_runs.mean_loss(attempt.model, TEXT.validation, length) == pytest.approx(attempt.losses[-1], abs=1.0)
     assert attempt.processor_seconds > 0 and attempt.wall_seconds > 0
     assert train_one(ids, TEXT.vocab_size, seed=0, steps=10).losses == attempt.losses
 
@@ -86,15 +85,15 @@ def test_the_loss_counts_each_character_but_the_first_once():
             return torch.zeros(*ids.shape, 65)
 
     model, ids = Counts(), torch.randint(65, (100,))
-    assert run_record.mean_loss(model, ids, 32) == pytest.approx(math.log(65))
+    assert record_runs.mean_loss(model, ids, 32) == pytest.approx(math.log(65))
     assert model.seen == 99
 
 
 def test_a_training_is_written_into_its_row_once():
     table, model = {"about": {"headline": 1.4697}, "record": []}, nn.Linear(2, 1, bias=False)
     for seed, name, loss, seconds in ((0, "lean", 1.46789, 120.04), (1, "lean", 1.5, 120), (0, "nanoGPT", 1.9, 60)):
-        attempt = run_record.Attempt(model, seconds, 130.0, [3.0] * 10)
-        run_record.add(run_record.row_of(table, name), seed, loss, attempt)
+        attempt = record_runs.Attempt(model, seconds, 130.0, [3.0] * 10)
+        record_runs.add(record_runs.row_of(table, name), seed, loss, attempt)
     row = {"name": "lean", "seeds": [0, 1], "loss": [1.4679, 1.5], "processor_seconds": [120.0, 120]}
     assert table["record"][0] == row | {"wall_seconds": [130.0, 130.0], "steps": 10, "parameters": 2}
     assert record.ratio(table) == 2
@@ -108,7 +107,7 @@ def test_the_recorded_losses_are_below_nanogpts_headline_for_every_seed():
     table = record.recorded()
     ours, theirs = record.row_of(table, "lean"), record.row_of(table, "nanoGPT")
     assert ours["seeds"] == theirs["seeds"] == [0, 1, 2]
-    assert (ours["steps"], theirs["steps"]) == (run_record.LEAN_STEPS, run_record.NANO_STEPS)
+    assert (ours["steps"], theirs["steps"]) == (record_runs.LEAN_STEPS, record_runs.NANO_STEPS)
     assert max(ours["loss"]) < table["about"]["headline"] == record.HEADLINE
     assert record.ratio(table) < 2.5
     assert min(theirs["loss"]) > 1.85, "over the full split nanoGPT's recipe is at 1.9"

@@ -84,7 +84,7 @@ def test_a_foreign_table_is_refused():
     other["rungs"][2]["name"] = "sandwich norm"
     for table, said in (
         ([1], "ladder: table is a list, expected a dictionary"),
-        ({"rungs": []}, "ladder: the table has no 'alone', expected what run_ladder.py records"),
+        ({"rungs": []}, "ladder: the table has no 'alone', expected what `ladder_runs` records"),
         (other, f"ladder: rung 2 of the table is 'sandwich norm', expected {NAMES[1]!r}"),
     ):
         with pytest.raises(ValueError) as raised:

@@ -8,7 +8,6 @@ its window before the place; P(word) is the product of its characters' probabili
 of softmax(QKᵀ / √d_k): one number for each character of the window.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -45,6 +44,7 @@ from tx_helpers.show.shapes import (
 )
 from tx_helpers.text.data import evaluation_windows
 from tx_helpers.text.stories import CAST, COUNTS, END
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.recipes import Writer
 
 ROOM, EXAMPLES = 10, 6  # characters of the window that are left for the word; stories to choose from
@@ -56,7 +56,6 @@ KINDS = {  # what returns: (the word, after what stands before it, its member of
     "lost thing": (r"\. The (\w+)", "lost", 1 / len(CAST["lost"])),
     "what is left": (r"kept (\w+)", "sum", 7 / len(CAST["sum"])),
 }
-FRIEND_FILE = Path(__file__).with_name("friend.json")  # written by tools/run_friend.py
 COLOURS = {"hero": PINK, "friend": GREEN, "lost": BLUE, "sum": ORANGE}
 SPOKEN = {"hero": "hero", "friend": "friend", "lost": "lost thing", "sum": "sum"}
 
@@ -147,9 +146,9 @@ def loss_by_place(writer: Writer, text: str) -> Tensor:
     return torch.cat(losses).mean(0)
 
 
-def trained_on() -> dict[str, list[dict[str, list[float]]]]:
-    """Change -> a run of each seed: how often it names the right "friend" and "thing", every 50 steps."""
-    return json.loads(FRIEND_FILE.read_text(encoding="utf-8"))
+# Change -> a run of each seed: how often it names the right "friend" and "thing", every 50 steps.
+RECORDED = Experiment(Path(__file__).with_name("friend.json"), f"{__package__}.friend:learn_all", "half an hour")
+trained_on = RECORDED.read
 
 
 class Answer(NamedTuple):

@@ -1,6 +1,6 @@
 """A recipe's training on two processes: how much sooner it ends, and where the rest of the time goes.
 
-    table = recorded()                  # two_processes.json, written by tools/run_record_on_two.py
+    table = recorded()                  # two_processes.json
     speedup(table)                      # seconds on one process / seconds on two
     time_parts(table)                   # the seconds of the training on two, by what they are spent on
     steps_with_twice_the_batch(table)   # the other use of a second process: fewer steps, with larger batches
@@ -23,23 +23,32 @@ talk, "two" processes with DDP. The ways took turns, round after round. Each num
 programs only ever make a step slower. All "runs" are of two processes.
 """
 
-import json
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from tx_helpers.lessons.scaling_up.launch import launch
 from tx_helpers.nn.arguments import check_one_of
 from tx_helpers.show.plots import COLOURS, Picture, new_figure, show
+from tx_helpers.training.experiment import Experiment
 
-FILE = Path(__file__).with_name("two_processes.json")
 WAYS = ("one", "half", "apart", "two")
 PARTS = ("half of one", "smaller pieces", "optimizer twice", "side by side", "sending and waiting", "evaluation")
 
 
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """The file that tools/run_record_on_two.py wrote."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+def measure() -> dict[str, Any]:
+    """The content of the file, by tools/run_record_on_two.py in a checkout of the course: it knows two lessons."""
+    tool = Path(__file__).parents[3] / "tools" / "run_record_on_two.py"
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "two_processes.json")
+        print(launch(2, str(tool), "--to", str(file), timeout=7200), end="")
+        return RECORDED.read(file)
+
+
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure, "10 minutes", None)
+recorded = RECORDED.read
 
 
 def seconds(table: Mapping[str, Any], way: str, part: str = "step", *, until: float | None = None) -> float:

@@ -13,9 +13,11 @@ failures           how language models fail in use, each failure measured on a s
 ladder             the ladder: from the decoder of 2017 to today's, one change at a time
 ladder_explorer    the ladder from 2017 to today: tick changes, and see what the model loses and costs
 ladder_plot        the ladder as a picture
+ladder_runs        every rung of the ladder, trained
 muon_explorer      what Muon's five iterations do to a matrix
 products           a small network learns to multiply: what a gate is for
 record             the record: tinyshakespeare by characters below the published loss of nanoGPT on a GPU
+record_runs        the record: a small model in lean code and nanoGPT's own recipe for a CPU, trained on the same core
 router             which experts each word of a text uses: a small mixture of experts at work, block by block
 rungs              the rungs of the ladder from the decoder of 2017 to today's, as data
 specialists        a small mixture of experts on the little world

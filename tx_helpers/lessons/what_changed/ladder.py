@@ -5,7 +5,7 @@
     without("rotary")                     # today's recipe with all but this one
     ladder_model(as_of("rotary"))         # its model, untrained
     train(as_of("rotary"), steps=50)      # -> Trained(model, losses, validation loss)
-    recorded_ladder()                     # what tools/run_ladder.py measured, over five seeds
+    recorded_ladder()                     # what `ladder_runs` measured, over five seeds
 
 Held equal: the text and its batches of each seed, tokens a step, width and layers, the learning rates of each
 optimizer (chosen on a seed that is not among the five), warm-up, clipping. What differs is the change alone.
@@ -17,7 +17,6 @@ of each seed after equally many steps], "flops": [after equally many FLOPs], "se
 "seconds_per_step", "cache_bytes_per_token"}. Equal is what the decoder of 2017 takes for `about["steps"]` steps.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -35,15 +34,16 @@ from tx_helpers.text.data import TextBatches
 from tx_helpers.text.stories import stories
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss, text_loss
 from tx_helpers.training.optimizers import Schedule, adamw, linear_warmup_decay, muon, warmup_inverse_sqrt
 
-FILE = Path(__file__).with_name("ladder.json")
 BUDGETS = ("steps", "flops", "seconds")
 FIRST = "2017"
 CONTEXT, ROWS, STEPS = 64, 16, 200  # tokens in a window; windows in a batch; steps of the first budget
 WARMUP, BETAS = 0.1, (0.9, 0.98)  # share of the steps; of Adam
+RATES_SEED = 100  # on which they were chosen
 RATES = {"adam": {"lr": 8e-3}, "muon": {"lr": 0.04, "adamw_lr": 1e-2}}
 STORIES, HELD_OUT = 3000, 60  # stories to train on, and to validate on
 
@@ -199,9 +199,9 @@ def train(
     return Trained(model.eval(), run.losses, text_loss(model, text.held_out, CONTEXT))
 
 
-def recorded_ladder(file: str | Path = FILE) -> dict[str, Any]:
-    """The file that tools/run_ladder.py wrote: see the head of this module."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+ABOUT = {"data": "stories", "steps": STEPS, "rows": ROWS, "context": CONTEXT, "rates": RATES, "rates_seed": RATES_SEED}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), f"{__package__}.ladder_runs:climb", "40 minutes", ABOUT)
+recorded_ladder = RECORDED.read
 
 
 def _place(name: str) -> int:

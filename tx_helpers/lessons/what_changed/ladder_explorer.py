@@ -1,6 +1,6 @@
 """The ladder from 2017 to today: tick changes, and see what the model loses and costs.
 
-    ladder_explorer()              # of what tools/run_ladder.py recorded
+    ladder_explorer()              # of what was recorded
     ladder_explorer(table)         # of a table of the same shape, see `ladder.py`
 
 Losses are measured, never computed: a combination that was not trained has none, and the nearest that were trained are
@@ -76,7 +76,7 @@ def trained(table: Mapping[str, Any]) -> list[Trained]:
     check_types("ladder", Mapping, table=table)
     for part in ("rungs", "alone", "without"):
         if part not in table:
-            raise ValueError(f"ladder: the table has no {part!r}, expected what run_ladder.py records")
+            raise ValueError(f"ladder: the table has no {part!r}, expected what `ladder_runs` records")
     found: dict[frozenset[str], Trained] = {}
     for number, one in enumerate(table["rungs"]):
         expected = [FIRST, *NAMES][number] if number <= len(NAMES) else None

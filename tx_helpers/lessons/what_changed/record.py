@@ -1,6 +1,6 @@
 """The record: tinyshakespeare by characters below the published loss of nanoGPT on a GPU, in minutes on one CPU core.
 
-    table = recorded()     # record.json, written by tools/run_record.py, where the model and its training stand
+    table = recorded()     # record.json, made by `record_runs`, where the model and its training stand
     ratio(table)           # how many times the processor time of nanoGPT's recipe ours takes
     verdict(table)         # for how many seeds it got below the headline
 
@@ -16,7 +16,6 @@ RECORD is the recipe in the package's own layers: the ladder's last rung, made l
 slower than the lean code, and what `two_processes` in notebook 20 was measured with.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,14 +36,15 @@ from tx_helpers.nn.config import (
     TransformerConfig,
 )
 from tx_helpers.nn.models import DecoderOnly
+from tx_helpers.text.corpora import TINY_SHAKESPEARE_SHA256
 from tx_helpers.text.data import TextBatch, TextBatches, train_validation_split
 from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import Optimizers
 from tx_helpers.training.optimizers import Schedule, linear_warmup_decay, muon
 from tx_helpers.zoo.parts.inputs import TokenShift
 
-FILE = Path(__file__).with_name("record.json")
 HEADLINE, NANOGPT_ON_A_CPU = 1.4697, 1.88  # as nanoGPT's README gives them
 MEASURED = ("seeds", "loss", "processor_seconds", "wall_seconds")  # a number for each seed
 
@@ -139,9 +139,9 @@ def schedule_of(steps: int) -> Schedule:
     return linear_warmup_decay(steps, warmup=max(1, steps // 20))
 
 
-def recorded(file: str | Path = FILE) -> dict[str, Any]:
-    """The file that tools/run_record.py wrote."""
-    return json.loads(Path(file).read_text(encoding="utf-8"))
+ABOUT = {"sha256": TINY_SHAKESPEARE_SHA256, "headline": HEADLINE, "nanogpt_on_a_cpu": NANOGPT_ON_A_CPU, "threads": 1}
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), f"{__package__}.record_runs:train_all", "15 minutes", ABOUT)
+recorded = RECORDED.read
 
 
 def ratio(table: Mapping[str, Any]) -> float:

@@ -1,32 +1,29 @@
 """Why does the writer of stories lose the friend? Train it on, each time with one thing changed, and count.
 
-    python tools/run_friend.py [NAME …] [--steps 450] [--seeds 3]
-
-Writes tx_helpers/lessons/a_model_that_writes/friend.json: for each change and seed the share of unseen stories in which
-the writer names the right friend, and the right thing, every 50 steps. Two minutes of a quiet core for each run.
+What is recorded of it is `looking.trained_on`: for each change and seed the share of unseen stories in which the writer
+names the right friend, and the right thing, every 50 steps.
 """
 
-import argparse
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
-from train_story_writers import WeightedBatch, weighted_loss, weights
 from tx_helpers.generation.search import generate
-from tx_helpers.lessons.a_model_that_writes.looking import FRIEND_FILE as FILE
-from tx_helpers.lessons.a_model_that_writes.looking import trained_on
 from tx_helpers.text.data import TextBatches
 from tx_helpers.text.grammar import Grammar
 from tx_helpers.text.stories import CAST, SENTENCES, WORDS
+from tx_helpers.text.tokenizers import CharTokenizer
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import linear_warmup_decay, muon
 from tx_helpers.zoo.recipes import WRITER_RATES
 from tx_helpers.zoo.shipped import story_writer
 
-STEPS, EVERY, PLACES, HEAVY = 450, 50, 40, 64.0
+STEPS, EVERY, PLACES, SEEDS = 450, 50, 40, range(3)
+WEIGHT, HEAVY = 8.0, 64.0  # of a word of the cast in the loss; of the friend, once
 FRIEND, THING = r"gave the (\w+)", r"\. The (\w+)"
 BEGUN = "One {wet} {day} {hero.they} {bought} {sum.had} {fruit.many} and met"
 CHANGES: dict[str, dict] = {  # name -> sentences of the grammar in place of its own
@@ -50,12 +47,39 @@ CHANGES: dict[str, dict] = {  # name -> sentences of the grammar in place of its
 }
 
 
+class WeightedBatch(NamedTuple):
+    """input and target (B, T) as in `TextBatch`, and the weight of each target."""
+
+    input: Tensor
+    target: Tensor
+    weight: Tensor
+
+    def to(self, device: torch.device | str) -> "WeightedBatch":
+        """On another device."""
+        return WeightedBatch(*(part.to(device) for part in self))
+
+
+def weights(text: str) -> Tensor:
+    """(N,): WEIGHT for the characters of a word of the cast, 1 for all others."""
+    words = {word for records in CAST.values() for record in records for word in record.values()}
+    found, heavy = torch.ones(len(text)), re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
+    for match in heavy.finditer(text):
+        found[match.start() : match.end()] = WEIGHT
+    return found
+
+
+def weighted_loss(model: nn.Module, batch: WeightedBatch) -> Tensor:
+    """The weighted mean of −ln p."""
+    losses = cross_entropy(model(batch.input).float().transpose(1, 2), batch.target, reduction="none")
+    return (losses * batch.weight).sum() / batch.weight.sum()
+
+
 def grammar(change: str) -> Grammar:
     """The stories' rules with the change."""
     return Grammar(SENTENCES | CHANGES[change] | {name: text.split() for name, text in WORDS.items()}, CAST)
 
 
-def share(model: nn.Module, tokenizer, text: str, pattern: str) -> float:
+def share(model: nn.Module, tokenizer: CharTokenizer, text: str, pattern: str) -> float:
     """How often the writer's next word is the right one, at the places that the pattern finds."""
     places = [match for match in re.finditer(pattern, text) if match.start(1) >= 256][:PLACES]
     prompts = [tokenizer.encode(text[place.start(1) - 246 : place.start(1)]) for place in places]
@@ -91,22 +115,10 @@ def go_on(change: str, steps: int = STEPS, seed: int = 0) -> Mapping[str, list[f
     return {name: [round(each[name], 2) for each in run.evaluations] for name in ("friend", "thing")}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("changes", nargs="*", default=list(CHANGES))
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--seeds", type=int, default=3, help="how many, from 0 on (%(default)s)")
-    options = parser.parse_args()
-    for change in options.changes:
-        found = [go_on(change, options.steps, seed) for seed in range(options.seeds)]
-        recorded = (trained_on() if FILE.exists() else {}) | {change: found}
-        rows = [
-            f" {json.dumps(name)}: [\n" + ",\n".join(f"  {json.dumps(run)}" for run in recorded[name]) + "\n ]"
-            for name in CHANGES
-            if name in recorded
-        ]
-        FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def learn_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Change -> `go_on` of each seed, after each run that it did not hold."""
+    found = begun or {change: [] for change in CHANGES}
+    for change, runs in found.items():
+        for seed in SEEDS[len(runs) :]:
+            runs.append(go_on(change, seed=seed))
+            yield found

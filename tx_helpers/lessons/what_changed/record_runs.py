@@ -1,39 +1,30 @@
 """The record: a small model in lean code and nanoGPT's own recipe for a CPU, trained on the same core.
 
-    python tools/run_record.py --text tinyshakespeare.txt [--seeds 3] [--to FILE]
-    python tools/run_record.py --choose --seeds 1  # judged on the last tenth of the TRAINING text; writes nothing
-    python tools/run_record.py --table             # the recorded figures as markdown
-
-A quarter of an hour on one quiet core. The validation split is read once, at the end of a training; what is tried out
-is tried with --choose. Seconds are those of the steps, without the evaluation: of the processor, which other programs
-disturb least, and of the clock. What is done stands in the file after each training, and is not done again. The text is
-not part of the package: --download fetches it into the user's cache, or TX_TINYSHAKESPEARE names it.
+The validation split is read once, at the end of a training; what is tried out is judged by `choose`, on the last tenth
+of the training text. Seconds are those of the steps, without the evaluation: of the processor, which other programs
+disturb least, and of the clock. The text is not part of the package: `text.corpora` says how to get it.
 
 Why the model is fast on a core: products in bfloat16, the layers' matrices in one tensor (so that Muon orthogonalises
 all of them at once), queries and keys turned as complex numbers, attention by two products of matrices, and windows
 that grow from 64 to 512 characters.
 """
 
-import argparse
-import datetime
 import math
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recorded_files import machine, write
 from tx_helpers.lessons.what_changed import record
-from tx_helpers.text.corpora import TINY_SHAKESPEARE_SHA256, tinyshakespeare
+from tx_helpers.text.corpora import tinyshakespeare
 
 D, LAYERS, HEADS = 128, 4, 4
 K = D // HEADS
 HALF = torch.bfloat16
-LEAN_STEPS, NANO_STEPS, NANO_LENGTH = 3200, 2000, 64
+LEAN_STEPS, NANO_STEPS, NANO_LENGTH, SEEDS = 3200, 2000, 64, range(3)
 STAGES = ((0.0, 64, 24), (0.4, 128, 12), (0.7, 256, 8), (0.9, 512, 4))  # share of the steps, length, rows
 MUON_LR, MOMENTUM, DECAY, ADAM_LR = 0.02, 0.9, 0.1, 5e-3
 
@@ -135,7 +126,7 @@ def orthogonal(matrices: Tensor) -> Tensor:
 class NanoBlock(nn.Module):
     """A block of nanoGPT without biases."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.first, self.second = nn.LayerNorm(D, bias=False), nn.LayerNorm(D, bias=False)
         self.qkv, self.o = nn.Linear(D, 3 * D, bias=False), nn.Linear(D, D, bias=False)
@@ -264,54 +255,35 @@ def add(row: dict[str, Any], seed: int, loss: float, attempt: Attempt) -> None:
     row["parameters"] = sum(p.numel() for p in attempt.model.parameters())
 
 
-def about() -> dict[str, Any]:
-    """Of what the figures are, and where they were measured."""
-    return {
-        "data": "tinyshakespeare by characters, the last tenth for validation",
-        "sha256": TINY_SHAKESPEARE_SHA256,
-        "chosen on": "the last tenth of the training text: the batches; the whole came to 1.4321 there, with seed 0. "
-        "The rates and the growing windows come from an older recipe, tuned on the validation split",
-        "evaluation": "full validation split, once, windows that do not overlap, as long as the last ones of training",
-        "headline": record.HEADLINE,
-        "nanogpt_on_a_cpu": record.NANOGPT_ON_A_CPU,
-        "date": datetime.date.today().isoformat(),
-        "threads": 1,
-        **machine(),
-    }
+ABOUT = {
+    "data": "tinyshakespeare by characters, the last tenth for validation",
+    "chosen on": "the last tenth of the training text: the batches; the whole came to 1.4321 there, with seed 0. "
+    "The rates and the growing windows come from an older recipe, tuned on the validation split",
+    "evaluation": "full validation split, once, windows that do not overlap, as long as the last ones of training",
+}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--text", type=Path)
-    parser.add_argument("--download", action="store_true")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--share", type=float, default=1.0, help="of all steps, to try the tool out")
-    parser.add_argument("--choose", action="store_true", help="judge on a part of the training text, write nothing")
-    parser.add_argument("--to", type=Path, default=record.FILE)
-    parser.add_argument("--table", action="store_true")
-    options = parser.parse_args()
-    if options.table:
-        return print(record.as_text(record.recorded(options.to)))
-    torch.set_num_threads(1)
-    vocab_size, fitted, judged = record.record_text(tinyshakespeare(options.text, download=options.download))
-    if options.choose:
-        fitted, judged = fitted[: len(fitted) * 9 // 10], fitted[len(fitted) * 9 // 10 :]
-    kept = options.to.exists() and not options.choose
-    table = record.recorded(options.to) if kept else {"about": about(), "record": []}
-    for seed in range(options.seeds):
-        for name, (train_one, steps, length) in RECIPES.items():
-            row, steps = row_of(table, name), max(2, round(steps * options.share))
-            if seed in row["seeds"]:
-                continue
-            attempt = train_one(fitted, vocab_size, seed=seed, steps=steps)
-            loss = mean_loss(attempt.model, judged, length)
-            add(row, seed, loss, attempt)
-            if not options.choose:
-                write(table, options.to)
-            seconds = f"{attempt.processor_seconds:.0f} s of the processor, {attempt.wall_seconds:.0f} s of the clock"
-            print(f"{name:8} seed {seed}  {loss:.4f}  {seconds}", flush=True)
-    print(record.as_text(table))
+def train_all(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the head of `record` says of record.json, after each training that it did not hold."""
+    text, table = record.record_text(tinyshakespeare()), begun or {"about": dict(ABOUT), "record": []}
+    for seed in SEEDS:
+        for name in RECIPES:
+            if seed not in (row := row_of(table, name))["seeds"]:
+                loss, attempt = judged(name, seed, text)
+                add(row, seed, loss, attempt)
+                print(f"{name:8} seed {seed}  {loss:.4f}  {attempt.processor_seconds:.0f} s", flush=True)
+                yield table
 
 
-if __name__ == "__main__":
-    main()
+def judged(name: str, seed: int, text: record.RecordText) -> tuple[float, Attempt]:
+    """Train a recipe on one part of the text. -> its loss on the other part, and the training"""
+    train_one, steps, length = RECIPES[name]
+    attempt = train_one(text.train, text.vocab_size, seed=seed, steps=steps)
+    return mean_loss(attempt.model, text.validation, length), attempt
+
+
+def choose(name: str, seed: int = 0) -> float:
+    """The loss of a recipe on the last tenth of the training text, to try something out."""
+    text = record.record_text(tinyshakespeare())
+    cut = len(text.train) * 9 // 10
+    return judged(name, seed, text._replace(train=text.train[:cut], validation=text.train[cut:]))[0]

@@ -1,15 +1,13 @@
-"""The tool that makes ladder.json: budgets, a run that is stopped and goes on, a small ladder trained anew."""
-
-import json
+"""What makes ladder.json: budgets, a run that is stopped and goes on, a small ladder trained anew."""
 
 import pytest
 import torch
 
-import run_ladder
-from tx_helpers.lessons.what_changed import ladder
+from tx_helpers.lessons.what_changed import ladder, ladder_runs
 from tx_helpers.lessons.what_changed.ladder import LadderText, Recipe, recipes
 from tx_helpers.lessons.what_changed.verdicts import as_text
 from tx_helpers.text.tokenizers import CharTokenizer
+from tx_helpers.training.experiment import Experiment
 
 FEW = {"rungs": ("2017", "pre-norm", "grouped queries"), "alone": ("pre-norm",), "without": ("bfloat16",)}
 
@@ -21,11 +19,13 @@ def few(monkeypatch):
     monkeypatch.setattr(ladder, "recipes", lambda: chosen)
     tokenizer = CharTokenizer.train("to be or not to be")
     ids = torch.tensor(tokenizer.encode("to be or not to be" * 20))
-    return LadderText(tokenizer, ids, ids[:130])
+    text = LadderText(tokenizer, ids, ids[:130])
+    monkeypatch.setattr(ladder, "ladder_text", lambda: text)
+    return text
 
 
 def test_equal_recipes_are_one_job(few):
-    found = run_ladder.jobs()
+    found = ladder_runs.jobs()
     assert found["alone", "pre-norm"] == found["rungs", "pre-norm"]
     assert len({job.name for job in found.values()}) == 4
     assert all(isinstance(job.recipe, Recipe) for job in found.values())
@@ -33,23 +33,25 @@ def test_equal_recipes_are_one_job(few):
 
 def test_a_budget_is_what_the_first_rung_takes():
     first = {"flops_per_token": 100.0, "seconds_per_step": 0.02}
-    assert run_ladder.steps_at(200, 100.0, 0.02, first) == {"steps": 200, "flops": 200, "seconds": 200}
-    assert run_ladder.steps_at(200, 125.0, 0.01, first) == {"steps": 200, "flops": 160, "seconds": 400}
+    assert ladder_runs.steps_at(200, 100.0, 0.02, first) == {"steps": 200, "flops": 200, "seconds": 200}
+    assert ladder_runs.steps_at(200, 125.0, 0.01, first) == {"steps": 200, "flops": 160, "seconds": 400}
 
 
 def test_the_seconds_of_a_step_are_measured_in_turns(few):
-    found = run_ladder.seconds_per_step({"a": Recipe(), "b": Recipe()}, few, rounds=2, steps=1)
+    found = ladder_runs.seconds_per_step({"a": Recipe(), "b": Recipe()}, few, rounds=2, steps=1)
     assert set(found) == {"a", "b"} and all(0 < seconds < 60 for seconds in found.values())
 
 
 @pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was(few, tmp_path, monkeypatch):
-    to = tmp_path / "ladder.json"
-    table = run_ladder.plan(few, steps=2, rounds=1)
-    table["about"] = {"seeds": [], "seconds": 0.0}
+    table = ladder_runs.plan(few, steps=2, rounds=1)
     for group in FEW:
         for row in table[group]:
             row["steps_at"] = {"steps": 2, "flops": 2, "seconds": 3}
+    monkeypatch.setattr(ladder_runs, "plan", lambda text: table)
+    monkeypatch.setattr(ladder_runs, "SEEDS", range(1))
+    monkeypatch.setattr(ladder_runs, "LONGER", ())
+    one = Experiment(tmp_path / "ladder.json", ladder_runs.climb, "a second", {})
     trained, real = [], ladder.train
 
     def train(recipe, **options):
@@ -60,31 +62,18 @@ def test_a_stopped_run_goes_on_where_it_was(few, tmp_path, monkeypatch):
 
     monkeypatch.setattr(ladder, "train", train)
     with pytest.raises(KeyboardInterrupt):
-        run_ladder.climb(table, few, to, {}, seeds=1)
-    assert not to.exists(), "no seed is complete"
-    kept = json.loads(run_ladder.unfinished(to).read_text(encoding="utf-8"))
-    assert len(kept["losses"]) == 5
+        one.write()
+    assert one.read()["about"]["seeds"] == [], "no seed is complete"
     trained.clear()
-    run_ladder.climb(kept["table"], few, to, kept["losses"], seeds=1)
+    one.write()
     assert len(trained) == 3, "four recipes for two numbers of steps are eight trainings"
-    done = json.loads(to.read_text(encoding="utf-8"))
+    done = one.read()
     assert done["about"]["seeds"] == [0]
     for group, names in FEW.items():
         assert [row["name"] for row in done[group]] == list(names)
         assert all(len(row[budget]) == 1 for row in done[group] for budget in ladder.BUDGETS)
     assert done["alone"][0]["steps"] == done["rungs"][1]["steps"]
     assert as_text(done).count("\n| pre-norm |") == 2
-
-
-def test_another_text_is_split_and_cut(tmp_path):
-    file = tmp_path / "text.txt"
-    file.write_text("abcdefghij" * 40, encoding="utf-8")
-    text = run_ladder.loaded(file)
-    assert (len(text.tokenizer), len(text.train), len(text.held_out)) == (
-        CharTokenizer.train("abcdefghij").__len__(),
-        360,
-        40,
-    )
 
 
 @pytest.mark.thorough

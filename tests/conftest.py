@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 import tx_helpers  # noqa: F401  sets how idle threads wait, before torch is imported
 from notebook_comparison import compared_share
 from repository import COURSE
+from stored_drawings import compare_stored
 
 # A learner's own answers and model change what notebooks show: nothing is read from the user's data folder.
 os.environ["TX_PROGRESS"] = str(Path(tempfile.mkdtemp(prefix="tx-progress-")) / "progress.json")
@@ -60,6 +62,12 @@ def pytest_terminal_summary(terminalreporter) -> None:
             f"strict nbval really compares {compared} of {bearing} code cells with an output "
             f"({compared / bearing:.0%}) in {len(notebooks)} notebooks"
         )
+
+
+@pytest.fixture
+def as_stored(request):
+    """Are drawings those stored beside the test file? `as_stored(right=picture, wrong=picture)`, once in a file."""
+    return partial(compare_stored, request.path.parent / "drawings" / request.path.stem.removeprefix("test_"))
 
 
 @pytest.fixture(scope="module")

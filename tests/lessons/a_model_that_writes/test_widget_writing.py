@@ -8,12 +8,11 @@ import re
 import pytest
 import torch
 
-from drawn import elements, texts
+from drawn import texts
 from parity import randomise
 from toy_models import config
 from tx_helpers.generation.sampling import filter_logits
 from tx_helpers.lessons.a_model_that_writes.writing import (
-    ADVANCE,
     COLUMNS,
     SIDES,
     Pen,
@@ -97,30 +96,18 @@ def test_a_blank_line_or_the_longest_length_ends_it():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_the_surprising_is_dark_and_the_beginning_is_underlined():
-    made = pen("cd", 0.5)
+def test_what_is_drawn_and_said(as_stored):
+    """The surprising is dark, the beginning underlined, the first slip framed and named."""
+    made = pen("cd")
     made.p = [1.0, 0.25]
-    picture = draw({"left": made}, SETTINGS, GRAMMAR, "all the words")
-    assert picture.alt == "all the words"
-    shaded = [cell for cell in elements(picture.svg, "rect") if cell.get("fill-opacity")]
-    assert [(cell.get("x"), cell.get("fill-opacity")) for cell in shaded] == [(f"{4 * ADVANCE:g}", "0.4")]
-    underlined = [cell.get("x") for cell in elements(picture.svg, "rect") if cell.get("height") == "1.5"]
-    assert underlined == ["0", "7.8", "15.6"]
-    assert texts(picture.svg) == [
-        "Left",
-        "temperature 0.5, top-p 1.00",
-        "ab\N{NO-BREAK SPACE}cd",
-        "✓ keeps to the grammar: 5 characters",
-        "mean surprise 0.69 nats a character",
-    ]
-
-
-def test_the_first_slip_is_framed_and_named():
-    picture = draw({"right": pen("ca")}, SETTINGS, GRAMMAR, "words")
-    (frame,) = [cell for cell in elements(picture.svg, "rect") if cell.get("fill") == "none"]
-    assert frame.get("x") == f"{4 * ADVANCE:g}" and "✗ leaves the grammar at character 5" in texts(picture.svg)
-    assert "✓ a full story: 8 characters" in texts(draw({"left": pen("cd \n\n")}, SETTINGS, GRAMMAR, "words").svg)
-    assert "2 characters" in texts(draw({"left": pen("ca")}, SETTINGS, None, "words").svg)
+    cases = {"dark": (made, GRAMMAR), "slip": (pen("ca"), GRAMMAR), "story": (pen("cd \n\n"), GRAMMAR)}
+    cases |= {"free": (pen("ca"), None), "nothing": (pen(), None)}
+    as_stored(
+        **{
+            name: draw({"right": one}, SETTINGS, grammar, describe("right", one, *SETTINGS["right"], grammar))
+            for name, (one, grammar) in cases.items()
+        }
+    )
 
 
 def test_long_texts_are_cut_behind_spaces():
@@ -128,17 +115,6 @@ def test_long_texts_are_cut_behind_spaces():
     assert all(len(line) <= COLUMNS for line in drawn)
     assert "".join(drawn).replace("\N{NO-BREAK SPACE}", " ") == "ab " + "abc " * 30 + "d" * 60
     assert all(line.endswith("\N{NO-BREAK SPACE}") for line in drawn[:3])
-
-
-def test_what_is_said():
-    assert describe("left", pen("ca"), 0.5, 1.0, GRAMMAR) == (
-        "left (temperature 0.5, top-p 1.00): leaves the grammar at character 5, mean surprise 0.69 nats a character: "
-        "'ab ca'"
-    )
-    assert describe("right", pen("cd \n\n"), 1.0, 0.9, GRAMMAR).endswith(
-        "a full story: 8 characters, mean surprise 0.69 nats a character: 'ab cd ↵↵'"
-    )
-    assert describe("left", pen(), 0.5, 1.0, None) == "left (temperature 0.5, top-p 1.00): nothing written yet"
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -1,19 +1,15 @@
 """A ViT that reads a digit: hidden patches, weights, the drawings, the words, and the explorer."""
 
-import re
-
 import pytest
 import torch
 
 from tx_helpers.lessons.beyond_text.digit_attention import (
     HIDE,
-    LISTED,
     Reading,
     article,
     changed_answers,
     changed_by_any,
     describe,
-    describe_positions,
     digit_attention_explorer,
     draw,
     draw_positions,
@@ -22,8 +18,7 @@ from tx_helpers.lessons.beyond_text.digit_attention import (
     read,
 )
 from tx_helpers.lessons.beyond_text.digits import digits
-from tx_helpers.lessons.beyond_text.vit import TinyViT, class_attention, patches, position_map
-from tx_helpers.show.shapes import BLUE, ORANGE, WEIGHT
+from tx_helpers.lessons.beyond_text.vit import TinyViT, class_attention, patches
 
 IMAGES = digits("test").images[:5]
 WEIGHTS = torch.tensor([[0.25, 0.0, 0.01, 0.022, 0.03, 0.5, *[0.019] * 10, 0.0]])
@@ -111,50 +106,16 @@ def test_changed_answers_are_counted_for_each_layer_and_head(model):
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_gold_says_the_weights_and_a_frame_what_is_hidden():
-    seen = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4]))
-    picture = draw(IMAGES[0], 9, seen, "layer 1, head 2", [3, 14, *range(20, 60)])
-    gold = [float(o) for o in re.findall(rf'fill="{WEIGHT.full}" fill-opacity="([\d.]+)"', picture.svg)]
-    assert gold == pytest.approx([0.85 * min(1, 2.5 * weight) for weight in WEIGHTS[0, 1:].tolist()], abs=6e-3)
-    assert re.findall(r">(0\.\d\d)<", picture.svg)[:3] == ["0.02", "0.03", "0.50"]  # smaller ones are not written
-    assert picture.svg.count(f'stroke="{ORANGE.full}"') == 2 and ">on itself 0.25<" in picture.svg
-    assert picture.svg.count("data-sets=") == LISTED and 'data-sets="number=14"' in picture.svg
-    assert picture.svg.count(f'fill="{ORANGE.full}"') == 1  # the bar of a wrong answer
-    assert picture.alt == describe(9, seen, "layer 1, head 2")
-    plain = draw(IMAGES[0], 4, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2")
-    assert plain.svg.count(ORANGE.full) == 0 and "data-sets" not in plain.svg
-
-
-def test_the_words_say_where_it_looks_and_what_it_answers():
-    seen = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4]))
-    assert describe(9, seen, "layer 1, head 2") == (
-        "A 9, read as 9 (0.50), right. In layer 1, head 2, the class token looks most at the patch in row 2, column 1 "
-        "(0.50). Without the patch in row 2, column 1: 4 (0.75), wrong."
-    )
-    assert describe(4, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2").endswith("column 1 (0.50).")
-    assert describe(8, seen, "layer 1, head 2").startswith("An 8, read as ")
-
-
-def test_the_map_of_positions_is_drawn_as_it_is():
-    similarity = torch.eye(16)
+def test_what_is_drawn_and_said(as_stored):
+    """Gold says the weights, a frame what is hidden, orange a wrong answer; the map is blue and orange."""
+    seen, similarity = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4])), torch.eye(4)
     similarity[0, 1] = similarity[1, 0] = -0.5
-    corners = [0, 3, 12, 15]
-    for one in corners:
-        for other in corners:
-            if one != other:
-                similarity[one, other] = 0.25
-    picture = draw_positions(similarity)
-    fills = re.findall(r'fill="([^"]+)" fill-opacity="([\d.]+)"', picture.svg)
-    assert len(fills) == 256
-    assert fills[0] == (BLUE.full, "1") and fills[1] == (ORANGE.full, "0.5") and fills[3] == (BLUE.full, "0.25")
-    assert (
-        picture.alt
-        == describe_positions(similarity)
-        == (
-            "Mean cosine of the learned positions: next to each other -0.02, further apart 0.00, the four corners 0.25."
-        )
+    similarity[0, 3] = similarity[3, 0] = 0.25  # of 2 × 2 patches, two corners
+    as_stored(
+        hidden=draw(IMAGES[0], 9, seen, "layer 1, head 2", [3, 14, *range(20, 60)]),
+        whole=draw(IMAGES[0], 8, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2"),
+        positions=draw_positions(similarity),
     )
-    assert draw_positions(position_map(TinyViT(size=4))).svg.count("fill-opacity") == 16
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

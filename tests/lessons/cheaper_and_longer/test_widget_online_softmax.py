@@ -1,17 +1,14 @@
 """The softmax in one pass: its numbers against the softmax and against Flash, the drawing, the words, the explorer."""
 
 import math
-import re
 
 import pytest
 import torch
 
-from drawn import texts
 from tx_helpers.lessons.cheaper_and_longer.online_softmax import (
     HUGE_SCORES,
     SCORES,
     SIZES,
-    TALL,
     VALUES,
     describe,
     draw,
@@ -20,7 +17,6 @@ from tx_helpers.lessons.cheaper_and_longer.online_softmax import (
     read_blocks,
     short,
 )
-from tx_helpers.show.shapes import GREEN, ORANGE, WEIGHT
 from tx_helpers.zoo.parts.flash import merge, partial_attention
 
 TINY = ((0.0, math.log(2), math.log(8), 0.0), (1.0, 2.0, 3.0, 4.0))
@@ -91,46 +87,17 @@ def test_what_is_refused(arguments, said):
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_bars_are_what_the_scores_count_and_outlines_what_they_counted():
-    svg = draw(*TINY, 2, 2).svg
-    bars = re.findall(rf'width="28" height="([\d.]+)" rx="2" fill="{WEIGHT.full}"', svg)
-    assert [float(tall) / TALL for tall in bars] == pytest.approx([1 / 8, 1 / 4, 1, 1 / 8], abs=1e-3)
-    before = re.findall(rf'height="([\d.]+)" fill="none" stroke="{ORANGE.full}" stroke-dasharray', svg)
-    assert [float(tall) / TALL for tall in before] == pytest.approx([1 / 2, 1], abs=1e-3)
-    assert "all earlier bars × 0.25" in texts(svg)
-
-
-def test_what_was_not_read_is_not_shown():
-    shown = texts(draw(*TINY, 1, 2).svg)
-    assert shown[0] == "Block 2 of 4 is read" and shown.count("?") == 4
-    assert draw(*TINY, 1, 2).svg.count('data-sets="step=') == 4
-
-
-def test_the_table_has_a_line_for_each_block_and_the_truth():
-    svg = draw(*TINY, 2, 2).svg
-    assert texts(svg)[-20:] == [
-        *("block", "largest m", "factor", "sum l", "output"),
-        *("1", "0.693", "–", "1.5", "1.667"),
-        *("2", "2.079", "0.25", "1.5 × 0.25 + 1.125 = 1.5", "2.75"),
-        *("all at once", "2.079", "–", "1.5", "2.75"),
-    ]
-    assert svg.count(f' fill="{ORANGE.shade}"') == 2 and svg.count(f' fill="{GREEN.shade}"') == 9
-    wrong = draw(*TINY, 2, 2, rescale=False).svg
-    assert "the factor is left out" in texts(wrong) and wrong.count(f' fill="{ORANGE.shade}"') == 2
+def test_what_is_drawn_and_said(as_stored):
+    """Bars are what scores count, outlines what they counted before; a line for each block, and the truth."""
+    as_stored(
+        begun=draw(*TINY, 2, 1),
+        second=draw(*TINY, 1, 2),
+        end=draw(*TINY, 2, 2),
+        wrong=draw(*TINY, 2, 2, rescale=False),
+    )
     for step in (0, 3):
         with pytest.raises(ValueError, match=f"draw: step={step}, expected at least 1 and at most 2"):
             draw(*TINY, 2, step)
-
-
-def test_the_words():
-    assert describe(*TINY, 2, 1) == (
-        "After block 1 of 2: largest score 0.693, sum 1.5, output 1.667. Softmax of the 2 scores read so far, all at "
-        "once: the same (gap below 1e-12). Of all 4 scores: 2.75."
-    )
-    assert describe(*TINY, 2, 2, rescale=False) == (
-        "After block 2 of 2: largest score 2.079, sum 1.5 × 1 + 1.125 = 2.625, output 2.286. Softmax of the 4 scores "
-        "read so far, all at once: 2.75, a gap of 0.464. The factor was left out."
-    )
     assert [short(n) for n in (-1.0, 2.5, 0.36788, 3.1e-8, 0.0)] == ["−1", "2.5", "0.368", "3e−8", "0"]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import threading
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -118,28 +119,13 @@ def test_without_cross_attention_there_is_no_map_but_a_picture():
 MOMENT = Moment((3.0, 0.5), [[0.75, 0.25], [0.125, 0.875], [0.5, 0.5]], ["ein", "und", "<eos>"], ["twenty", "one"], "x")
 
 
-def test_the_words_name_loss_looks_and_what_is_written():
-    assert describe(MOMENT, 21) == (
-        "loss 0.500; for 21 it writes 'x', wrong: 'ein und zwanzig' would be right; "
-        "looks most: 'ein' at 'twenty' (0.75), 'und' at 'one' (0.88)."
+def test_what_is_drawn_and_said(as_stored):
+    """A point for each step of each run, and all weights; loss, looks, and what is written."""
+    right = replace(MOMENT, written="ein und zwanzig")
+    as_stored(
+        two=draw("this one", MOMENT, 6, describe(MOMENT, 21), {"that one": (3.0, 2.0, 1.0)}),
+        right=draw("this one", right, 6, describe(right, 21), {}),
     )
-    right = Moment(*list(vars(MOMENT).values())[:-1], written="ein und zwanzig")
-    assert "it writes 'ein und zwanzig', right; " in describe(right, 21)
-
-
-def test_the_picture_has_a_point_for_each_step_of_each_run_and_all_weights():
-    picture = draw("this one", MOMENT, 6, "all the words", {"that one": (3.0, 2.0, 1.0)})
-    lines = re.findall(r'<polyline points="([^"]*)"', picture.svg)
-    assert [len(line.split()) for line in lines] == [2, 3]
-    assert re.findall(r">(0\.\d\d)<", picture.svg)[1:] == [
-        "0.75",
-        "0.25",
-        "0.12",
-        "0.88",
-        "0.50",
-        "0.50",
-    ]  # [0]: a tick
-    assert picture.alt == "all the words"
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -1,19 +1,16 @@
 """The explorer of the cache's costs: the formula against the multiplications that really run."""
 
-import re
 from dataclasses import replace
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from drawn import texts
 from toy_models import config
 from tx_helpers.lessons.decoding.cache_costs import BYTES, cache_explorer, costs, draw, fitting_rows, gibi, giga
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.show.shapes import ORANGE
 from tx_helpers.zoo.presets import gpt2, llama
 
 CONFIGS = {
@@ -62,35 +59,16 @@ def test_without_a_prefix_the_cache_saves_nothing():
             costs(gpt2(), tokens, rows)
 
 
-def test_the_picture_says_the_numbers():
-    picture = draw("GPT-2", gpt2(), 1023, 2, 8)
-    assert picture.alt == (
-        "GPT-2, after 1,023 tokens: one more takes 0.14 G multiplications with the cache, 106 G without: 747 times as "
-        "many; 2 rows keep 72.0 MiB, 0.30 times the memory of the matrices; 8 GiB are enough: room for 220 rows."
+def test_what_is_drawn_and_said(as_stored):
+    """What no longer fits is orange."""
+    full, large = llama("8b").context_length - 1, llama("8b")
+    assert [fitting_rows(costs(large, full, rows), rows, machine) for rows, machine in ((9, 24), (1, 8))] == [9, -1]
+    as_stored(
+        small=draw("GPT-2", gpt2(), 1023, 2, 8),
+        just=draw("Llama 3 8B", large, full, 9, 24),
+        rows=draw("Llama 3 8B", large, full, 10, 24),
+        matrices=draw("Llama 3 8B", large, full, 1, 8),
     )
-    assert texts(picture.svg) == [
-        *("Multiplications for one more token", "without", "106 G", "with the cache", "0.14 G"),
-        *("Memory", "matrices + cache", "237.1 MiB + 72.0 MiB", "the machine", "8.00 GiB"),
-    ]
-    bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', picture.svg)]
-    assert bars == [360.0, 1.0, *(pytest.approx(360 * share / 8192, abs=0.05) for share in (237.1 + 72, 237.1, 8192))]
-
-
-@pytest.mark.parametrize(
-    ("model", "rows", "machine", "most", "says"),
-    [
-        ("8b", 9, 24, 9, "24 GiB are enough: room for 9 rows."),
-        ("8b", 10, 24, 9, "24 GiB are too little: room for 9 rows."),
-        ("8b", 1, 8, -1, "8 GiB are too little: no room for the matrices."),
-    ],
-)
-def test_what_no_longer_fits_is_orange(model, rows, machine, most, says):
-    config = llama(model)
-    full = config.context_length - 1
-    assert fitting_rows(costs(config, full, rows), rows, machine) == most
-    picture = draw("Llama 3 8B", config, full, rows, machine)
-    assert picture.alt.endswith(says)
-    assert (f'fill="{ORANGE.full}"' in picture.svg) == (most < rows)
 
 
 def test_units():

@@ -1,7 +1,6 @@
 """The explorers of decoding: step by step, and beam search as a tree."""
 
 import re
-from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -15,7 +14,6 @@ from tx_helpers.lessons.decoding.decoding_steps import Step, decoding_explorer, 
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.config import EmbeddingConfig
 from tx_helpers.nn.models import EncoderDecoder
-from tx_helpers.show.shapes import ORANGE
 from tx_helpers.text.data import BOS, EOS, PAD, word_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.zoo.parts.outputs import BiasedOutput
@@ -37,10 +35,6 @@ def toy_translator(end: float = 1.5) -> Translator:
 
 def ids_of(translator: Translator, number: int) -> torch.Tensor:
     return torch.tensor([translator.data.source_tokenizer.encode(english(number))])
-
-
-def written(svg: str) -> list[str]:
-    return [unescape(words) for words in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
 # --- step by step ----------------------------------------------------------------------------------------------------
@@ -79,20 +73,13 @@ STEPS = [
 ]
 
 
-def test_the_picture_of_a_step():
-    picture = draw(STEPS, 2, ["twenty", "four"], "vier und zwanzig")
-    assert picture.alt == "Step 2 of 2: '<eos>' 0.50, 'hundert' 0.25; looks most at 'twenty' (0.70); so far: vier."
-    assert written(picture.svg) == [
-        *("vier → <eos>", "right: vier und zwanzig"),
-        *("Candidates of step 2", "It looks at (last layer, mean of the heads)"),
-        *("<eos>", "0.50", "hundert", "0.25", "twenty", "0.70", "four", "0.30"),
-    ]
-    assert "so far: nothing" in draw(STEPS, 1, ["twenty", "four"], "").alt
-
-
-def test_the_bars_are_as_long_as_the_numbers_say():
-    svg = draw(STEPS, 2, ["twenty", "four"], "").svg
-    assert re.findall(r'<rect [^>]*width="([\d.]+)" height="18"', svg) == ["90", "45", "126", "54"]
+def test_what_is_drawn_and_said(as_stored):
+    """Bars as long as the numbers say; a tree with what was selected, ended, given up, and dropped at once."""
+    as_stored(
+        first=draw(STEPS, 1, ["twenty", "four"], ""),
+        second=draw(STEPS, 2, ["twenty", "four"], "vier und zwanzig"),
+        tree=beam_tree.draw(LEVELS, FOUND, Hypothesis([3, 2], -2.5, -2.5), TOKENS, "a"),
+    )
 
 
 @pytest.mark.parametrize("step", [0, 3])
@@ -161,34 +148,6 @@ LEVELS = [
 
 
 FOUND = [Hypothesis([4, 2], -1.5, -1.5), Hypothesis([4, 3, 2], -2.0, -2.0)]
-
-
-def test_the_picture_of_a_tree():
-    greedy = Hypothesis([3, 2], -2.5, -2.5)
-    picture = beam_tree.draw(LEVELS, FOUND, greedy, TOKENS, "a")
-    assert (
-        picture.alt == "2 beams find 'b' (wrong), ln P -1.50, score -1.50; greedy 'a' (right), ln P -2.50, score -2.50."
-    )
-    assert written(picture.svg) == [
-        *("<bos>", "ln P", "a", "-1.00", "b", "-1.25", "<eos>", "-3.00"),
-        *("<eos>", "-1.50", "a", "-1.75", "<eos>", "-2.50", "<eos>", "-2.00", "a", "-2.75"),
-        *("selected", "ended", "given up later", "dropped at once (the best two)", "score", "ln P"),
-        *("1.", "-1.50", "-1.50", "'b' (wrong)", "2.", "-2.00", "-2.00", "'b a' (wrong)"),
-        *("greedy", "-2.50", "-2.50", "'a' (right)"),
-    ]
-    boxes = re.findall(r'height="32" rx="6" fill="(\S+)" stroke="(\S+)" stroke-width="(.)"', picture.svg)
-    best = ORANGE.full, "3"
-    kinds = beam_tree.OPEN, beam_tree.ENDED, beam_tree.GIVEN_UP, beam_tree.DROPPED
-    is_open, ended, given_up, dropped = ((fill, stroke, "1") for stroke, fill, _ in kinds)
-    assert boxes == [
-        is_open,
-        *(given_up, (is_open[0], *best), dropped),
-        *((ended[0], *best), is_open, dropped),
-        *(ended, dropped),
-    ]
-    lines = re.findall("<line [^>]*>", picture.svg)
-    assert [sum(style in line for line in lines) for style in ("<line", 'stroke-width="3"', "dasharray")] == [8, 2, 3]
-    assert picture.svg.count("stroke-dasharray") == 2 * 3 + 1  # the boxes of what was dropped, and the legend's
 
 
 @pytest.mark.parametrize("steps", [1, 13, 60])

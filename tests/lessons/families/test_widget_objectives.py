@@ -14,7 +14,6 @@ from tx_helpers.lessons.families.objectives import (
     show_pair,
     unknown_words,
 )
-from tx_helpers.show.shapes import GREEN, WEIGHT
 from tx_helpers.text.world_vocabulary import EXAMPLES, MASK, SENTINELS, world_tokenizer
 from tx_helpers.training.objectives import halves
 
@@ -88,21 +87,9 @@ def test_a_text_is_halved_behind_the_middle_full_stop():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("objective", NAMES.values())
-def test_a_cell_for_each_pair_and_a_box_for_each_word(objective):
-    one, picture = example(EXAMPLES[0], objective, 0.3, 1), draw(EXAMPLES[0], objective, 0.3, 1)
-    cells = re.findall(r'<rect [^>]*rx="3"[^>]*fill="([^"]+)"', picture.svg)[: len(one.inputs) ** 2]
-    inside = [[True] * len(one.inputs)] * one.decoder + [
-        [other >= one.decoder for other in range(len(one.inputs))] for _ in one.inputs[one.decoder :]
-    ]
-    expected = [
-        "none" if not seen else WEIGHT.full if own else GREEN.full
-        for row, owns in zip(one.sees.tolist(), inside, strict=True)
-        for seen, own in zip(row, owns, strict=True)
-    ]
-    assert cells == expected
-    assert picture.svg.count('rx="6"') == len(one.inputs) + len(one.scored)
-    assert picture.alt == describe(one, EXAMPLES[0], objective)
+def test_what_is_drawn_and_said(as_stored):
+    """A cell for each pair: gold within a side, green from the decoder to the encoder; a box for each word."""
+    as_stored(**{name.replace(" ", "_"): draw("tom lost a cat . it ran .", name, 0.3, 3) for name in NAMES.values()})
 
 
 def test_the_words_say_what_is_scored_and_seen():

@@ -8,7 +8,7 @@ import torch
 from tx_helpers.lessons.feed_forward import block_depth, ffn_memory, norms, stream
 from tx_helpers.lessons.feed_forward.block_depth import Depth, Setting, depth_explorer
 from tx_helpers.lessons.feed_forward.ffn_memory import Memory, mean_by_word, memories, written
-from tx_helpers.lessons.feed_forward.norms import norm_explorer, normalise, signed_bars
+from tx_helpers.lessons.feed_forward.norms import norm_explorer, normalise
 from tx_helpers.text.data import sequence_batch
 from tx_helpers.zoo.recipes import train_translator
 
@@ -93,23 +93,19 @@ def test_the_words_of_a_unit_name_what_fires_it_and_what_it_writes():
     assert "fired most by no word; it writes into the encoder's memory." in ffn_memory.describe(silent, 0)
 
 
-def test_a_verdict_holds_both_answers():
-    now, seen = Setting("pre-norm", False, 2), Depth([2.0, 4.0], [0.3, 0.5, 0.999])
-    assert block_depth.describe(now, seen) == (
-        "2 blocks, pre-norm, without residual: gradient 2.0e+00 at block 1 and 4.0e+00 at block 2, ratio 5.0e-01; "
-        "mean cosine between tokens 0.30 at the start, 0.999 at the end: alike (above 0.99) from block 2 on."
+def test_what_is_drawn_and_said(as_stored):
+    """A verdict holds both answers, the setting before stays as a ghost; bars go up and down with their numbers."""
+    now, before, seen = (
+        Setting("pre-norm", False, 2),
+        Setting("post-norm", True, 3),
+        Depth([2.0, 4.0], [0.3, 0.5, 0.999]),
     )
-    assert len(re.findall("<polyline", block_depth.draw(now, seen).svg)) == 2
-
-
-def test_the_setting_before_stays_as_a_ghost():
-    now, before = Setting("pre-norm", False, 2), Setting("post-norm", True, 3)
-    ghost = Depth([1.0, 2.0, 4.0], [0.3, 0.4, 0.5, 0.6])
-    drawn = block_depth.draw(now, Depth([2.0, 4.0], [0.3, 0.5, 0.999]), before, ghost)
-    assert drawn.alt.endswith(" Before: 3 blocks, post-norm, with residual: ratio 2.5e-01; never alike.")
-    widths = re.findall(r'<polyline points="([^"]*)" [^>]*stroke-width="([\d.]+)"', drawn.svg)
-    assert [(len(points.split()), width) for points, width in widths] == [(2, "2.2"), (3, "1"), (3, "2.2"), (4, "1")]
-    assert drawn.svg.count(">before: 3, post-norm, residual<") == 1  # the legend of the left chart serves both
+    as_stored(
+        depth=block_depth.draw(now, seen),
+        ghost=block_depth.draw(now, seen, before, Depth([1.0, 2.0, 4.0], [0.3, 0.4, 0.5, 0.6])),
+        layer=norms.draw("LayerNorm", normalise("LayerNorm", [2.0, -1.0, 0.5]), factor=2.0),
+        rms=norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1]), 6),
+    )
 
 
 def test_the_ghost_is_the_last_setting_and_drawing_again_keeps_it():
@@ -121,16 +117,6 @@ def test_the_ghost_is_the_last_setting_and_drawing_again_keeps_it():
     assert "Before: 24 blocks, pre-norm, with residual" in depth.summary
     depth.set(depth=6)
     assert "Before: 24 blocks, pre-norm, without residual" in depth.summary
-
-
-def test_bars_go_up_and_down_and_carry_their_numbers():
-    body = signed_bars([5.0, -2.5], "t").body
-    bars = re.findall(r'y="([\d.]+)" width="40" height="([\d.]+)"', body)
-    assert [(float(top), float(tall)) for top, tall in bars] == [(44, 114), (158, 57)]  # 158 is the middle line
-    assert ">5.00<" in body
-    assert ">-2.50<" in body
-    drawn = norms.draw("RMSNorm", normalise("RMSNorm", [1, 1, 1])).svg
-    assert drawn.count("<rect") == 6 + 1 + 3 + 1  # bars, the ground, the hands of the bars, the card
 
 
 def test_the_way_of_layernorm_leads_to_the_plane_and_then_to_the_sphere():

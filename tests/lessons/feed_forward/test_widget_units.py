@@ -113,13 +113,12 @@ def test_what_is_read_is_the_feature_and_its_interference():
     assert toy.read((0, 1)) == pytest.approx([1.6, 1.1, 0.26])
 
 
-def test_superposition_says_what_is_kept_and_marks_what_is_read_wrongly():
+def test_what_is_drawn_and_said(as_stored):
+    """A line for each unit, the arithmetic written out; what is kept, and what is read wrongly."""
     toy = Toy(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.1, 0.0], [0.0, -1.0]]), np.zeros(5))
-    assert superposition.describe(toy, "always", "feature 1") == (
-        "Each feature is on always: 4 of 5 features are kept, the nearest two 37° apart. "
-        "With feature 1 on, the reading is wrong for 2."
+    as_stored(
+        tent=hinges.draw(*TENT),
+        unit=one_unit.draw((1, 1), -1.5, 4),
+        one=superposition.draw(toy, "always", "feature 1"),
+        two=superposition.draw(toy, "always", "1 and 2"),
     )
-    drawn = superposition.draw(toy, "always", "feature 1").svg
-    assert drawn.count(">wrong<") == 1
-    assert drawn.count("<polygon") == 5  # heads of arrows
-    assert "their sum" in superposition.draw(toy, "always", "1 and 2").svg

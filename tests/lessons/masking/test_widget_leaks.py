@@ -24,6 +24,7 @@ from tx_helpers.lessons.masking.leaks import (
     through,
 )
 from tx_helpers.nn.masks import causal_mask, sliding_window_mask
+from tx_helpers.show.charts import side_by_side
 
 EVERY = torch.ones(T, T, dtype=torch.bool)
 MASK_OF = {  # those that are a mask at all
@@ -152,56 +153,17 @@ def test_stacks_differ_in_their_masking_alone_and_leave_the_random_state():
 FRAME = 'd="M'  # only the frame is drawn as a path
 
 
-def test_leaks_are_orange_and_what_is_forbidden_is_framed_in_both_tables():
-    orange = {name: draw(name, 1).svg.count('<rect fill="#D55E00"') for name in ("causal", "one too far", "transposed")}
-    assert orange == {"causal": 1, "one too far": 8, "transposed": 29}  # one of them in the scale
-    assert all(draw(name, 1).svg.count(FRAME) == 2 for name in (*list(RIGHT)[:3], *WRONG))
-
-
-def test_nothing_is_forbidden_to_an_encoder():
-    svg = draw(list(RIGHT)[3], 1).svg
-    assert FRAME not in svg and "#D55E00" not in svg
-
-
-def test_what_is_forbidden_follows_the_mask_where_it_is_not_causal_alone():
-    assert draw("two texts in one row", 4).alt == (
-        "two texts in one row, 4 blocks: 0 of 44 forbidden influences come through, and 20 of 20 allowed ones. "
-        "Rows of weights sum to 1.00."
-    )
-    assert (
-        "prefix of 3, 2 blocks: 0 of 25 forbidden influences come through, and 39 of 39" in draw("prefix of 3", 2).alt
-    )
-    assert (
-        draw("prefix of 3", 2).svg.count(FRAME) == 2 and draw("prefix of 3", 2).svg.count('<rect fill="#D55E00"') == 1
-    )
-
-
-def test_the_frame_runs_around_the_triangle():
-    """For 8 positions: 7 + 7 edges of the stairs and 7 + 7 of the outer sides."""
-    path = re.search(r'<path d="([^"]*)"', draw("causal", 1).svg)[1]
-    assert path.count("h36") == path.count("v36") == 14
-
-
-def test_a_map_has_its_words_its_axes_and_its_scale():
-    names = ["<bos>", "vier", "hundert"]
+def test_what_is_drawn(as_stored):
+    """Leaks are orange, what is forbidden is framed; words, axes and scale; nothing is forbidden to an encoder."""
     seen = torch.tensor([[1.0, 1e-4, 0.0], [0.0625, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    panel = influence_map(seen, names, title="decoder", forbidden=~causal_mask(3))
-    for said in (
-        "decoder",
-        "output",
-        "input (shade: share of the largest)",
-        "0, none",
-        "0.0001",
-        "0.1",
-        "leak",
-        "hundert",
-    ):
-        assert f">{said}<" in panel.body, said
-    assert panel.body.count("&lt;bos&gt;") == 2
-    shades = [float(share) for share in re.findall(r'fill-opacity="([\d.]+)" stroke="#(?:DDDDDD|D55E00)"', panel.body)]
-    assert shades == [1, 0.1, 1, 0.5, 1, 1, 1, 1, 1]
-    assert panel.body.count('<rect fill="#D55E00"') == 2 and panel.body.count('<rect fill="#ECEFF2"') == 5
-    assert "leak" not in influence_map(seen, names, title="encoder").body
+    names = ["<bos>", "vier", "hundert"]
+    decoder = influence_map(seen, names, title="decoder", forbidden=~causal_mask(3))
+    as_stored(
+        maps=side_by_side([decoder, influence_map(seen, names, title="encoder")], alt="Two maps."),
+        prefix=draw("prefix of 3", 2),
+        far=draw("one too far", 1),
+        encoder=draw(list(RIGHT)[3], 1),
+    )
 
 
 def test_several_maps_share_one_scale_and_each_has_its_frame():
@@ -212,11 +174,6 @@ def test_several_maps_share_one_scale_and_each_has_its_frame():
     assert svg.count('<rect fill="#D55E00"') == 7 + 28 + 28 + 28 + 1  # those that leak, and one in the scale
     lefts, tops = zip(*re.findall(r"<g transform=.translate\((\d+),(\d+)\)", svg), strict=True)
     assert len(set(lefts)) == 3 and len(set(tops)) == 2
-
-
-def test_the_left_table_holds_the_weights():
-    numbers = re.findall(r">(\d\.\d\d)<", draw("window of 3", 2).svg)
-    assert numbers == [f"{weight:.2f}" for weight in leak("window of 3", 1).weights.flatten().tolist()]
 
 
 def test_the_words_name_outputs_and_inputs():

@@ -12,7 +12,6 @@ from tx_helpers.lessons.multi_head_attention.head_removal import (
     HeadGrid,
     damaged,
     describe,
-    describe_fall,
     draw,
     draw_fall,
     head_removal_explorer,
@@ -133,17 +132,17 @@ def test_heads_are_removed_each_alone_and_in_turn(monkeypatch, translator):
     assert [removed for removed, _ in asked] == [[], heads[:1], heads[:2]]
 
 
-def test_the_fall_is_drawn_beside_the_sum_of_the_single_losses():
-    picture = draw_fall([1.0, 0.98, 0.5], [0.98, 0.99])
-    assert (
-        picture.alt
-        == describe_fall([1.0, 0.98, 0.5], [1.0, 0.98, 0.97])
-        == (
-            "Exact match while 2 heads that are harmless alone are removed one after another: from 100% to 50%, with "
-            "the largest fall (48 points) at head 2. Their single losses together would leave 97%."
-        )
+def test_what_is_drawn_and_said(as_stored):
+    """What is left without heads; the fall beside the sum of the single losses; where a number lands."""
+    heads = tuple(Head(SELF, n) for n in range(4))
+    as_stored(
+        whole=draw(Damaged((), 24, 421, german(421), 1.0, 100)),
+        broken=draw(Damaged(heads, 24, 421, "vier hundert und", 0.25, 100)),
+        silent=draw(Damaged((), 24, 0, "", 0.0, 1)),
+        fall=draw_fall([1.0, 0.98, 0.5], [0.98, 0.99]),
+        split=head_split.draw(1, 3, 2, RIGHT),
+        strangers=head_split.draw(1, 3, 2, WRONG),
     )
-    assert "removed together" in picture.svg
     with pytest.raises(ValueError, match="3 shares for 1 heads"):
         draw_fall([1.0, 0.98, 0.5], [0.98])
 
@@ -166,24 +165,6 @@ def test_one_number_and_the_pairs_are_translated_together(translator):
         longest = len(german(77_777).split()) + 1
         assert seen.written == translator.translate_all([english(421)], max_new_tokens=longest)[0]
     assert (seen.removed, seen.count, seen.match, seen.pairs) == (tuple(removed), 12, 0.0, 2)
-
-
-def test_what_is_said_and_drawn():
-    whole = Damaged((), 24, 421, german(421), 1.0, 100)
-    assert describe(whole) == (
-        "0 of 24 heads removed. 421 → 'vier hundert ein und zwanzig', right. 100 of 100 held-out numbers are right."
-    )
-    heads = tuple(Head(SELF, n) for n in range(4))
-    broken = Damaged(heads, 24, 421, "vier hundert und", 0.25, 100)
-    assert describe(broken) == (
-        "4 of 24 heads removed (decoder block 1 self-attention, head 1; decoder block 1 self-attention, head 2; "
-        "decoder block 1 self-attention, head 3; …). 421 → 'vier hundert und', wrong: it should be "
-        "'vier hundert ein und zwanzig'. 25 of 100 held-out numbers are right."
-    )
-    picture = draw(broken)
-    assert picture.alt == describe(broken)
-    assert "✗ wrong" in picture.svg and 'width="140"' in picture.svg and ">25%<" in picture.svg
-    assert "✓ right" in draw(whole).svg and draw(Damaged((), 24, 0, "", 0.0, 1)).alt.startswith("0 of 24")
 
 
 def test_the_grid_knows_rows_columns_and_shares():
@@ -243,17 +224,9 @@ def test_impossible_splits(call):
 
 def test_the_split_explorer_answers():
     explorer = split_explorer()
-    assert explorer.summary == (
-        "H = 2, K = 3, view, then transpose: Number 9, entry (1, 3) of 'hundred', lands in head 2, row 'hundred', "
-        "column 0 (its own word): h = 3 // 3 = 1, k = 3 % 3 = 0, t stays 1. 0 of 18 numbers stand in the row of "
-        "another word."
-    )
+    assert explorer.summary == head_split.draw(1, 3, 2, RIGHT).alt
     explorer.set(way=WRONG)
-    assert explorer.summary == (
-        "H = 2, K = 3, view alone: Number 9, entry (1, 3) of 'hundred', lands in head 2, row 'four', column 0 (another "
-        "word's row): h = 9 // 9 = 1, t = 9 // 3 % 3 = 0, k = 9 % 3 = 0. 12 of 18 numbers stand in the row of another "
-        "word."
-    )
+    assert explorer.summary == head_split.draw(1, 3, 2, WRONG).alt
     for h in head_split.HEADS:
         for number in range(len(TOKENS) * WIDTH):
             picture = head_split.draw(number // WIDTH, number % WIDTH, h, WRONG)

@@ -15,7 +15,6 @@ from tx_helpers.lessons.multi_head_attention.pronoun import (
     LIVING,
     THINGS,
     PronounToy,
-    describe,
     draw,
     pronoun_explorer,
     right,
@@ -91,22 +90,10 @@ def test_training_leaves_random_numbers_alone():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_the_words_say_where_it_points_and_looks():
-    assert describe(CAT, LOOKS) == (
-        "'the cat sat on the mat because it was tired': it points at 'mat' (1.00), wrong: 'cat' is meant. "
-        "In block 1 it looks most: head 1 at 'tired' (1.00); head 2 at 'cat' (0.75)."
-    )
-    said = describe(say("cat", "mat", "soft"), LOOKS, (0, 1))
-    assert "soft', without head 1 and head 2 of block 1: it points at 'mat' (1.00), right." in said
-
-
-def test_a_line_for_each_weight_and_none_for_a_removed_head():
-    picture = draw(CAT, LOOKS)
-    widths = [float(width) for width in re.findall(r'<path [^>]*stroke-width="([\d.]+)"', picture.svg)]
-    assert widths == [7.5, 1.5 + 6 * 0.75, 1.5 + 6 * 0.25, 7.5]
-    assert picture.alt == describe(CAT, LOOKS) and picture.svg.count(">0.75<") == 1
-    cut = draw(CAT, LOOKS, (1,))
-    assert len(re.findall("<path ", cut.svg)) == 2 and cut.svg.count("✗ removed") == 1
+def test_what_is_drawn_and_said(as_stored):
+    """A line for each weight and none for a removed head; where it points and looks."""
+    soft = say("cat", "mat", "soft")
+    as_stored(whole=draw(CAT, LOOKS), cut=draw(CAT, LOOKS, (1,)), both=draw(soft, LOOKS, (0, 1)))
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -1,12 +1,11 @@
 """The explorer of clocks: its numbers against the formula, its drawing against the numbers."""
 
-import math
 import re
 
 import numpy as np
 import pytest
 
-from tx_helpers.lessons.positional_encodings.clocks import LENGTH, clocks_explorer, describe, draw, read_clocks
+from tx_helpers.lessons.positional_encodings.clocks import LENGTH, clocks_explorer, draw, read_clocks
 
 RATES = 10000.0 ** (-np.arange(8) / 8)
 BY = {"all": RATES, "fastest": RATES[:1], "fast": RATES[:2], "slow": RATES[2:]}
@@ -34,25 +33,9 @@ def test_what_is_refused(arguments, message):
         read_clocks(*arguments)
 
 
-def test_hands_end_on_their_dials_and_those_left_out_are_dashed():
-    svg = draw(20, "fast").svg
-    hands = re.findall(r'<line x1="([\d.]+)" y1="88" x2="([\d.]+)" y2="([\d.]+)"([^>]*)>', svg)
-    assert len(hands) == 8 and ["dasharray" in rest for *_, rest in hands] == [False] * 2 + [True] * 6
-    for rate, (x, end, y, _) in zip(RATES, hands, strict=True):
-        assert float(end) - float(x) == pytest.approx(38 * math.cos(20 * rate), abs=0.01)
-        assert 88 - float(y) == pytest.approx(38 * math.sin(20 * rate), abs=0.01)
-
-
-def test_every_position_that_looks_alike_has_a_dot():
-    svg = draw(20, "fastest").svg
-    assert svg.count('r="4"') == len(read_clocks(20, "fastest").alike) - 1 and svg.count('r="6"') == 1
-
-
-def test_the_words():
-    assert describe(20, "all", read_clocks(20, "all")) == (
-        "Position 20: the fastest hand points 66° from the right. Read from all eight clocks, no other position looks "
-        "like it."
-    )
+def test_what_is_drawn_and_said(as_stored):
+    """Hands end on their dials, those left out are dashed; every position that looks alike has a dot."""
+    as_stored(all=draw(20, "all"), fastest=draw(20, "fastest"), fast=draw(20, "fast"))
 
 
 def test_the_explorer_answers_its_question():

@@ -87,20 +87,13 @@ def test_a_picture_that_is_too_large_is_refused():
         pixels(np.zeros((300, 300)), 0, 10)
 
 
-def test_each_pair_has_its_bar_in_the_colour_of_its_sign():
-    seen = compare_positions(10, 15, 64)
-    svg = draw_comparison(10, 15, seen).svg
-    bars = re.findall(r'<rect[^>]*width="12\.42" height="([\d.]+)" fill="(#\w+)"', svg)
-    assert [float(height) for height, _ in bars] == pytest.approx(32 * abs(seen.terms), abs=0.006)
-    assert [colour == "#52606D" for _, colour in bars] == (seen.terms < 0).tolist()
-
-
-def test_the_words_of_two_positions_compare_with_the_distance_before():
-    assert draw_comparison(10, 16, compare_positions(10, 16, 64)).alt == (
-        "Positions 10 and 16, distance 6: dot product 23.56, more than the 23.50 at distance 5. "
-        "Of 32 pairs of dimensions 4 add a negative term."
+def test_what_is_drawn_and_said(as_stored):
+    """Each pair has its bar in the colour of its sign; the words compare with the distance before."""
+    as_stored(
+        two=draw_comparison(10, 16, compare_positions(10, 16, 8)),
+        same=draw_comparison(4, 4, compare_positions(4, 4, 8)),
+        table=draw_table(position_table(12, 30, 10000.0)),
     )
-    assert "dot product 32.00, the most there is." in draw_comparison(4, 4, compare_positions(4, 4, 64)).alt
 
 
 # ---------------------------------------------------------------------------------------------------------------- bind

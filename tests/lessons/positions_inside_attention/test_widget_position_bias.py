@@ -10,7 +10,6 @@ from tx_helpers.lessons.positions_inside_attention.position_bias import (
     HEADS,
     LEARNED,
     bias_explorer,
-    describe,
     draw,
     terms,
 )
@@ -45,24 +44,9 @@ def test_what_terms_refuse(arguments, message):
         terms(*arguments)
 
 
-def test_the_line_ends_where_it_leaves_the_scale_and_the_weights_share_one():
-    svg = draw(1, 64).svg
-    lines = re.findall(r'<polyline points="([^"]*)"', svg)
-    assert [len(points.split()) for points in lines] == [128, 2 * 21, 128]  # ALiBi's is at −5 at distance 20
-    lowest = [
-        min(float(point.split(",")[1]) for point in points.split()[1:-1])
-        for points in re.findall(r'<polygon points="([^"]*)"', svg)
-    ]
-    weights = [term.weights.max() for term in terms(1, 64)]
-    np.testing.assert_allclose([296 - y for y in lowest], [80 * w / max(weights) for w in weights], atol=0.06)
-
-
-def test_the_words():
-    assert describe(1, 64, terms(1, 64)).startswith(
-        "Head 1 of 4, 64 keys that fit equally well: no term adds 0.00 at distance 1 and 0.00 at 63, and 95 % of the "
-        "weight are on the nearest 61; ALiBi adds −0.25 at distance 1 and −15.75 at 63, and 95 % of the weight are on "
-        "the nearest 12; T5's bias adds 0.80"
-    )
+def test_what_is_drawn_and_said(as_stored):
+    """A line ends where it leaves the scale, and the weights share one."""
+    as_stored(first=draw(1, 64), last=draw(4, 16))
 
 
 def test_the_explorer_answers_its_question():

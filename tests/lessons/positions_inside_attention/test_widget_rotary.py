@@ -9,7 +9,6 @@ from tx_helpers.lessons.positions_inside_attention.rotary import (
     METHODS,
     clocks,
     draw_clocks,
-    sector,
     stretched_explorer,
 )
 
@@ -56,17 +55,11 @@ def test_what_clocks_refuse(arguments, message):
 # ---------------------------------------------------------------------------------------------------------------- draw
 
 
-def test_a_sector_is_large_from_half_a_circle_on_and_a_disc_from_a_full_one_on():
-    assert "A10,10 0 0 0 0,-10 Z" in sector(0, 0, 10, 0.0, math.pi / 2, "red")
-    assert " 0 1 0 " in sector(0, 0, 10, 0.0, 1.5 * math.pi, "red")
-    assert sector(0, 0, 10, 0.0, 7.0, "red").startswith("<circle")
-
-
-def test_only_pairs_with_new_angles_are_marked():
-    svg = draw_clocks(256, "nothing", clocks(256, "nothing")).svg
-    assert (svg.count("nothing new"), svg.count(">× 4.0<")) == (3, 5)
-    svg = draw_clocks(64, "nothing", clocks(64, "nothing")).svg
-    assert svg.count("nothing new") == 8 and svg.count('fill="#D55E00"') == 1  # in the legend alone
+def test_only_pairs_with_new_angles_are_marked(as_stored):
+    """Sectors are large from half a circle on, and discs from a full one on."""
+    as_stored(
+        **{f"{method}-{n}": draw_clocks(n, method, clocks(n, method)) for n, method in ((256, "nothing"), (64, "NTK"))}
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------- bind

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from drawn import elements, texts
+from drawn import elements
 from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.start_here.translation import (
     ALL,
@@ -17,7 +17,6 @@ from tx_helpers.lessons.start_here.translation import (
 )
 from tx_helpers.nn.capture import capture
 from tx_helpers.nn.models import EncoderDecoder
-from tx_helpers.show import shapes
 from tx_helpers.text.data import BOS, word_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.training.contexts import RandomStream
@@ -82,66 +81,21 @@ def test_one_head_or_the_mean_of_all(swapped):
         )
 
 
-def test_units_and_tens_are_named_and_nothing_else(swapped):
-    assert describe(swapped, SWAPPED) == (
-        "421 → vier hundert ein und zwanzig, right. "
-        "Looks most: 'vier' at 'four' (0.90), 'ein' at 'one' (0.80), 'zwanzig' at 'twenty' (0.75)."
-    )
-
-
-def test_a_wrong_translation_is_called_wrong(swapped):
-    wrong = swapped._replace(number=422)
-    assert not wrong.right
-    assert describe(wrong, SWAPPED).startswith(
-        "422 → vier hundert ein und zwanzig, wrong: it should be vier hundert zwei und zwanzig. Looks most: "
-    )
-    unfinished = Translation(421, SOURCE, TARGET[:-1], torch.ones(1, 1, 5, 4))  # without its end
-    assert unfinished.right
-
-
-def test_a_word_that_occurs_twice_is_told_by_its_place():
+def test_what_is_drawn_and_said(as_stored, swapped):
+    """Lines as strong as the weights, from word to word; a wrong translation; a word that occurs twice."""
     twice = Translation(909, ["nine", "hundred", "nine"], ["neun", "hundert", "neun", "<eos>"], torch.ones(1, 1, 4, 3))
     weights = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
-    assert describe(twice, weights).endswith("'neun' at 'nine', word 1 (1.00), 'neun' at 'nine', word 3 (1.00).")
+    nine = Translation(421, [*SOURCE, *SOURCE, "five"], TARGET, torch.full((1, 1, 6, 9), 1 / 9))
+    as_stored(
+        right=translation.draw(swapped, SWAPPED, "block 2"),
+        wrong=translation.draw(swapped._replace(number=422), SWAPPED, "block 2"),
+        twice=translation.draw(twice, weights, "block 1"),
+        nine=translation.draw(nine, nine.weights[0, 0], "block 1"),
+    )
+    assert Translation(421, SOURCE, TARGET[:-1], torch.ones(1, 1, 5, 4)).right  # without its end
 
 
 # --- draw ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_lines_are_as_strong_as_the_weights(swapped):
-    picture = translation.draw(swapped, SWAPPED, "block 2")
-    widths = [float(path.get("stroke-width")) for path in elements(picture.svg, "path")]
-    assert widths == pytest.approx(sorted(1.5 + 6 * w for w in SWAPPED.flatten().tolist() if w >= 0.05), abs=0.01)
-    assert picture.alt == describe(swapped, SWAPPED)
-
-
-def test_a_line_leads_from_its_english_word_to_its_german_one(swapped):
-    only = torch.zeros(6, 4)
-    only[2, 3] = 1.0  # "ein" looks at "one"
-    picture = translation.draw(swapped, only, "block 2")
-    (path,) = elements(picture.svg, "path")
-    start, end = path.get("d").removeprefix("M").split(" C")
-    place = {(text.text, float(text.get("y")) < 150): text.get("x") for text in elements(picture.svg, "text")}
-    assert start.split(",")[0] == place["one", True]
-    assert end.split(" ")[-1].split(",")[0] == place["ein", False]
-
-
-def test_a_colour_has_one_meaning_however_many_words_there_are(swapped):
-    source = [*SOURCE, *SOURCE, "five"]  # nine words, as 777,777 has
-    weights = torch.full((6, 9), 1 / 9)
-    svg = translation.draw(Translation(421, source, TARGET, weights[None, None]), weights, "block 2").svg
-    lines = {path.get("stroke") for path in elements(svg, "path")}
-    boxes = {(box.get("y"), box.get("stroke")) for box in elements(svg, "rect")[1:]}
-    above, below = str(translation.TOP), str(translation.BOTTOM)
-    special = shapes.SPECIAL.full  # of <eos>
-    assert lines == {shapes.WEIGHT.shade}
-    assert boxes == {(above, shapes.KEY.full), (below, shapes.QUERY.full), (below, special)}
-
-
-def test_the_picture_says_right_or_wrong(swapped):
-    assert "✓ right" in texts(translation.draw(swapped, SWAPPED, "block 2").svg)
-    wrong = translation.draw(swapped._replace(number=422), SWAPPED, "block 2")
-    assert "✗ wrong: vier hundert zwei und zwanzig" in texts(wrong.svg)
 
 
 def test_the_longest_number_fits_on_the_card():

@@ -1,7 +1,5 @@
 """Words that fuse, real tokens and directions: the numbers and the pictures, without a kernel."""
 
-import re
-
 import pytest
 import torch
 
@@ -83,11 +81,10 @@ IDS = {word: i for i, word in enumerate(("a", "A", "b", "B", "c", "C", "x"))}
 PAIRS = [("a", "A"), ("b", "B"), ("c", "C")]
 
 
-def test_the_price_of_a_text_is_told_for_a_word_or_where_there_are_no_spaces_for_a_character():
-    picture = price_picture(REAL, {"two": "Once a", "none": "狐狐"})
-    assert picture.alt == "Tokens: two 2, 1.0 a word; none 4, 2.0 a character."
-    lengths = [float(wide) for wide in re.findall(r'<rect [^>]*width="([0-9.]+)" height="20"', picture.svg)]
-    assert lengths == [210, 420]
+def test_the_price_of_a_text_is_told_for_a_word_or_where_there_are_no_spaces_for_a_character(as_stored):
+    as_stored(
+        price=price_picture(REAL, {"two": "Once a", "none": "狐狐"}), chat=chat_picture(REAL, [("user", "Hi <|end|>")])
+    )
 
 
 def test_questions_are_answered_by_each_rule():

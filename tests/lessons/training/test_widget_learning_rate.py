@@ -38,10 +38,6 @@ def begin(rate):
     )
 
 
-def polylines(svg):
-    return [len(line.split()) for line in re.findall(r'<polyline points="([^"]*)"', svg)]
-
-
 # --- compute ---------------------------------------------------------------------------------------------------------
 
 
@@ -58,16 +54,12 @@ def test_step_by_step_it_is_the_training_of_begin():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_each_run_has_a_curve_and_each_one_that_is_done_a_point():
+def test_each_run_has_a_curve_and_each_one_that_is_done_a_point(as_stored):
     others = {"1": (4.0, 100.0, 200.0, 300.0), "0.1": (4.0, 3.0)}  # the second one was stopped
-    picture = draw("0.001", (4.0, 2.0, 1.0, 1.0), 4, 3.5, "the beginning.", others)
-    assert polylines(picture.svg) == [4, 2, 4, 2, 2, 2]  # chosen, level, two others; two points, level
-    assert picture.alt == "the beginning. Loss after 4 steps by rate: 0.001: 2.00, 1: 151.00."
-    assert 'cx="52"' not in picture.svg.split("Loss after")[0]  # dots stand in the second chart alone
-
-
-def test_before_the_first_step_there_are_only_the_levels():
-    assert polylines(draw("0.001", None, 4, 3.5, "x", {}).svg) == [0, 2, 0, 2]
+    as_stored(
+        three=draw("0.001", (4.0, 2.0, 1.0, 1.0), 4, 3.5, "the beginning.", others),
+        levels=draw("0.001", None, 4, 3.5, "x", {}),
+    )
 
 
 @pytest.mark.parametrize(

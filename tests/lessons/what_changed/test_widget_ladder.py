@@ -1,19 +1,14 @@
 """The ladder: which combinations were trained, no loss for the others, the drawing, the words, and the explorer."""
 
 import copy
-import re
 
 import ipywidgets as widgets
 import pytest
 
-from drawn import texts
 from tx_helpers.lessons.what_changed.ladder import BUDGETS, as_of, ladder_model, recipes, recorded_ladder, train
 from tx_helpers.lessons.what_changed.ladder_explorer import (
-    COSTS,
-    LEFT,
     NAMES,
     SHORT,
-    WIDE,
     costs,
     describe,
     draw,
@@ -26,7 +21,6 @@ from tx_helpers.lessons.what_changed.ladder_explorer import (
     trained,
 )
 from tx_helpers.lessons.what_changed.rungs import RUNGS
-from tx_helpers.show.shapes import BLUE, ORANGE
 
 
 def measured(name: str, loss: float) -> dict:
@@ -95,58 +89,14 @@ def test_a_foreign_table_is_refused():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def dots(svg: str, colour: str) -> list[float]:
-    """How far along the chart the dots of a colour are, 0 … 1."""
-    found = re.findall(rf'<circle cx="([\d.]+)" cy="[\d.]+" r="3" fill="{colour}"', svg)
-    return [(float(x) - LEFT - 10) / (WIDE - 20) for x in found]
-
-
-@pytest.mark.parametrize("equal", BUDGETS)
-def test_dots_are_the_losses_of_the_seeds(equal):
-    svg = draw(ALL, frozenset({"rotary"}), equal).svg
-    losses = [loss for one in ALL if one.rung for loss in one.measured[equal]]
-    every = losses + [loss for one in ALL if not one.rung for loss in one.measured[equal]]
-    low, high = min(every), max(every)
-    assert dots(svg, BLUE.full) == pytest.approx([(loss - low) / (high - low) for loss in losses], abs=1e-3)
-    here = [
-        (loss - low) / (high - low) for loss in next(one for one in ALL if one.changes == {"rotary"}).measured[equal]
-    ]
-    assert dots(svg, ORANGE.full) == pytest.approx(here, abs=1e-3)
-
-
-def test_what_was_not_measured_has_no_loss():
-    picture = draw(ALL, frozenset({"rotary", "Muon"}))
-    shown = texts(picture.svg)
-    assert dots(picture.svg, ORANGE.full) == [] and "the nearest" in shown and "no loss: not measured" in shown
-    assert shown[shown.index("Nearest measured:") :] == [
-        *("Nearest measured:", "2017 with rotary", "1.850 (1.800 to 1.900)"),
-        *("the model of 2017", "2.050 (2.000 to 2.100)", "2017 with pre-norm", "1.950 (1.900 to 2.000)"),
-    ]
-    assert "✓ rotary" in shown and "✓ Muon" in shown and "pre-norm" in shown
-    assert "ms a step" not in picture.svg and not re.search(r"loss \d", picture.svg)
-
-
-def test_the_choice_is_framed_where_it_is_a_rung():
-    assert draw(ALL, frozenset(NAMES[:3])).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 1
-    assert draw(ALL, frozenset({"rotary"})).svg.count(f'stroke="{ORANGE.full}" stroke-width="2"') == 0
-    assert "12 ms a step" in texts(draw(ALL, frozenset({"rotary"})).svg)
-
-
-def test_the_words():
-    has = "It has 103,360 parameters, 708,480 FLOPs a token, 512 cache bytes a token."
-    told = ", ".join(f"{costs(frozenset())[key]:,.0f} {name}" for key, name in COSTS.items())
-    assert has == f"It has {told}."
-    assert describe(ALL, frozenset()) == (
-        f"The model of 2017, after equal steps: loss 2.050 (2.000 to 2.100) over 2 seeds. {has}"
+def test_what_is_drawn_and_said(as_stored):
+    """Dots are the losses of the seeds; a rung that is chosen is framed; what was not measured has no loss."""
+    as_stored(
+        alone=draw(ALL, frozenset({"rotary"}), "flops"),
+        rung=draw(ALL, frozenset(NAMES[:3])),
+        unmeasured=draw(ALL, frozenset({"rotary", "Muon"}), "seconds"),
+        same=draw(ALL, EVERY - {"SwiGLU"}),
     )
-    assert describe(ALL, frozenset({"rotary"}), "flops").startswith(
-        "2017 with rotary, after equal FLOPs: loss 2.050 (2.000 to 2.100) over 2 seeds, 0.200 below 2017. It has "
-    )
-    assert describe(ALL, frozenset({"rotary", "Muon"}), "seconds").startswith(
-        "2017 with rotary and Muon: this combination was not measured. Nearest, after equal seconds: 2017 with rotary "
-        "2.250 (2.200 to 2.300); the model of 2017 2.450 (2.400 to 2.500); 2017 with pre-norm "
-    )
-    assert describe(ALL, EVERY - {"SwiGLU"}).startswith("Today's without SwiGLU (the same as today's model), after ")
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

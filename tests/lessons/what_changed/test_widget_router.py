@@ -1,12 +1,10 @@
 """The router's explorer: decisions against the model's own, capacity, the drawing, the words, and the explorer."""
 
 import math
-import re
 
 import pytest
 import torch
 
-from drawn import texts
 from tx_helpers.lessons.what_changed.router import (
     Routes,
     describe,
@@ -18,7 +16,6 @@ from tx_helpers.lessons.what_changed.router import (
 )
 from tx_helpers.lessons.what_changed.specialists import specialist_config
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.show.shapes import INK, ORANGE, PINK
 from tx_helpers.text.data import BOS
 from tx_helpers.text.world_vocabulary import EXAMPLES, world_tokenizer
 from tx_helpers.zoo.parts.experts import Router, expert_load, routes, within_capacity
@@ -87,33 +84,14 @@ def test_the_model_is_as_it_was(model):
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_used_experts_are_framed_and_those_without_room_are_full():
-    svg = draw(WORDS, TINY).svg
-    assert svg.count(f'stroke="{INK}" stroke-width="2.5"') == 5 and texts(svg).count("full") == 1
-    shades = [float(share) for share in re.findall(r'fill-opacity="([\d.]+)"', svg)]
-    assert sorted(shades) == pytest.approx(sorted([*TINY.probabilities.flatten().tolist()[:7], 0.2]))
-    shown = texts(svg)
-    assert shown[:3] == WORDS and shown[3:6] == ["choices", "Block 1", "probabilities in %; pink: bias; framed: used"]
-    with_bias = draw(WORDS, TINY._replace(bias=torch.tensor([[0.1, -0.04, 0.0]]))).svg
-    assert PINK.shade in with_bias and {"+10", "-4", "+0"} <= set(texts(with_bias))
-    assert shown[-4:] == [
-        "2",
-        "3",
-        "1",
-        "each expert has room for 2: first choices first, then in the order of the text",
-    ]
-    assert svg.count(f' fill="{ORANGE.shade}"') == 2  # "full", and the load beyond the room
-    assert "<b>" not in svg
-
-
-def test_the_words():
-    assert describe(WORDS, TINY) == (
-        "Block 1: 3 of 3 experts are used, expert 2 most, for 3 of 6 choices; the first choice has 55% on average. "
-        "With room for 2 '.' lost a choice."
+def test_what_is_drawn_and_said(as_stored):
+    """Experts in use are framed, those without room are full."""
+    as_stored(
+        full=draw(WORDS, TINY),
+        bias=draw(WORDS, TINY._replace(bias=torch.tensor([[0.1, -0.04, 0.0]]))),
+        room=draw(WORDS, TINY._replace(room=3, kept=torch.ones(1, 3, 2, dtype=torch.bool))),
+        free=draw(WORDS, TINY._replace(room=math.inf, kept=torch.ones(1, 3, 2, dtype=torch.bool))),
     )
-    everything = TINY._replace(room=math.inf, kept=torch.ones(1, 3, 2, dtype=torch.bool))
-    assert describe(WORDS, everything).endswith("on average.")
-    assert describe(WORDS, everything._replace(room=3)).endswith("With room for 3 no word lost a choice.")
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

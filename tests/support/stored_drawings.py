@@ -49,7 +49,7 @@ def _same(line: str | None, other: str | None) -> bool:
 
 
 def compare_stored(folder: Path, **pictures: Svg) -> None:
-    """Compare drawings with the files of a folder, one each; with TX_REDRAW=1 in the environment, store what differs."""
+    """Compare drawings with the files of a folder, one each; with TX_REDRAW=1 set, store what differs."""
     changed = {}
     for name, picture in pictures.items():
         file, lines = folder / f"{name}.svg", lines_of(picture)

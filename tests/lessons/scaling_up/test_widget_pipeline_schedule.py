@@ -1,16 +1,11 @@
 """The explorer of pipeline schedules: numbers by hand, a box for each pass, the words, and the explorer."""
 
-import re
-
 import pytest
 
-from drawn import elements, texts
 from tx_helpers.lessons.scaling_up.pipeline_schedule import (
     CHUNKS,
-    LEFT,
     MICROBATCHES,
     RANKS,
-    WIDE,
     describe,
     divides,
     draw,
@@ -19,7 +14,6 @@ from tx_helpers.lessons.scaling_up.pipeline_schedule import (
     waiting,
 )
 from tx_helpers.lessons.scaling_up.schedules import bubble, bubble_by_formula
-from tx_helpers.show.shapes import BLUE, ORANGE
 
 # --- compute ---------------------------------------------------------------------------------------------------------
 
@@ -73,58 +67,16 @@ def test_what_is_refused():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CHUNKS)
-def test_each_pass_is_a_box_at_its_time(name):
-    picture, found = draw(name, 2, 4), run(name, 2, 4)
-    unit = WIDE / run("GPipe", 2, 4).time
-    boxes = []
-    for group in elements(picture.svg, "g"):
-        if group.get("fill") in (BLUE.full, ORANGE.tint):
-            kind = "F" if group.get("fill") == BLUE.full else "B"
-            boxes += [(kind, float(box.get("x")), float(box.get("width"))) for box in group if box.tag.endswith("rect")]
-    spans = sorted(found.spans, key=lambda span: (span.rank, span.action.kind == "B", span.start))
-    for box, span in zip(boxes, spans, strict=True):
-        expected = (LEFT + unit * span.start, unit * (span.end - span.start))
-        assert box[0] == span.action.kind and box[1:] == pytest.approx(expected, abs=0.01)
-
-
-def test_numbers_stay_where_boxes_are_narrow():
-    wide, narrow = (draw("GPipe", *sizes).svg for sizes in ((2, 2), (8, 16)))
-    inside = [[one.text for one in elements(svg, "text") if one.get("stroke") == "none"] for svg in (wide, narrow)]
-    assert inside[0] == ["0", "1", "1", "0"] * 2 and "rotate" not in wide
-    assert (
-        len(inside[1]) == 8 * 2 * 16 and narrow.count("rotate") == 8 * 6
-    )  # forward passes of two digits stand upright
-    assert all(float(size) >= 12.5 for size in re.findall(r'font-size="([\d.]+)"', wide + narrow))
-
-
-def test_a_microbatch_is_followed_through_all_its_passes():
-    for follow, microbatch in ((1, 1), (15, 3)):
-        picture, found = draw("1F1B", 2, 4, follow=follow), run("1F1B", 2, 4)
-        unit = WIDE / run("GPipe", 2, 4).time
-        passes = sorted((span for span in found.spans if span.action.microbatch == microbatch), key=lambda s: s.start)
-        edges = [one for one in elements(picture.svg, "rect") if one.get("stroke-width") == "2.4"]
-        expected = [pytest.approx(LEFT + unit * span.start, abs=0.01) for span in passes]
-        assert [float(edge.get("x")) for edge in edges] == expected and len(edges) == 4
-        assert f"microbatch {microbatch} has a thick edge" in texts(picture.svg)
-
-
-def test_the_picture_says_what_a_rank_keeps():
-    picture = draw("interleaved, 2 stages", 4, 8)
-    assert [said for said in texts(picture.svg) if " of 8" in said] == [f"≤ {n:g} of 8" for n in (5.5, 4.5, 3.5, 2.5)]
-    assert "formula: (p − 1) / (v m + p − 1) = 3 / 19 = 15.8%" in texts(picture.svg)
-
-
-def test_the_words():
-    assert describe("1F1B", 4, 8) == (
-        "1F1B, 4 ranks, 8 microbatches: the ranks wait 27.3% of the time (formula: 3 / 11 = 27.3%); rank 0 keeps the "
-        "activations of up to 4 microbatches, rank 3 of 1. The batch takes 33 units of time, 24 without waiting, and "
-        "48 messages. GPipe: 27.3%, 8 microbatches, 33 units, 48 messages."
+def test_what_is_drawn_and_said(as_stored):
+    """A box for each pass at its time, a thick edge around one microbatch's; what a rank keeps."""
+    as_stored(
+        all=draw("GPipe", 2, 4),
+        followed=draw("1F1B", 2, 4, follow=1),
+        beyond=draw("1F1B", 2, 4, follow=15),
+        interleaved=draw("interleaved, 2 stages", 2, 4),
+        one=draw("GPipe", 8, 1),
     )
-    assert describe("GPipe", 8, 1) == (
-        "GPipe, 8 ranks, 1 microbatch: the ranks wait 87.5% of the time (formula: 7 / 8 = 87.5%); every rank keeps the "
-        "activations of up to 1 microbatch. The batch takes 24 units of time, 3 without waiting, and 14 messages."
-    )
+    assert draw("GPipe", 8, 16).svg.count("rotate") == 8 * 6  # forward passes of two digits stand upright
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from drawn import texts
 from tx_helpers.lessons.scaling_up.cluster import Assumptions, Cluster, Layout
 from tx_helpers.lessons.scaling_up.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planner import Plan, plan
 from tx_helpers.lessons.scaling_up.planner_explorer import (
     CHOSEN,
-    LEFT,
-    LENGTH,
     Choice,
     bill,
     describe,
@@ -24,11 +21,9 @@ from tx_helpers.lessons.scaling_up.planner_explorer import (
     planned,
     planner_explorer,
     spoken,
-    titled,
 )
 from tx_helpers.lessons.scaling_up.published import MODELS
 from tx_helpers.lessons.scaling_up.workload import Training
-from tx_helpers.show.shapes import BLUE, GOLD, ORANGE, PINK
 
 SMALL = Choice("GPT-2 XL", CHOSEN["GPT-2 XL"], Training(1e10, 1024, 64), "A100 80GB", 8)
 EIGHT = Layout(data=4, pipeline=2, stage=1)
@@ -66,49 +61,15 @@ def test_the_parts_of_a_step_are_all_named():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def bars(svg: str) -> list[tuple[float, float, str]]:
-    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="18" rx="2" fill="([^"]+)"', svg)
-    return [(float(x), float(width), fill) for x, width, fill in found]
-
-
-@pytest.mark.parametrize("layout", [EIGHT, Layout(data=8)])
-def test_each_bar_begins_where_the_one_before_ends(layout):
-    found, drawn = planned(SMALL, layout), bars(draw(SMALL, layout).svg)
-    memory, seconds = list(found.memory.values()), [value for value in found.seconds.values() if value]
-    assert len(drawn) == 4 + len(seconds)
-    for values, rows, whole in (
-        (memory, drawn[:4], max(found.room, sum(memory))),
-        (seconds, drawn[4:], sum(seconds)),
-    ):
-        x = LEFT
-        for value, (left, width, _) in zip(values, rows, strict=True):
-            assert left == pytest.approx(x, abs=0.01)
-            assert width == pytest.approx(max(1, LENGTH * value / whole), abs=0.01)
-            x += LENGTH * value / whole
-    assert drawn[0][2] == drawn[4][2] == BLUE.full and drawn[3][2] == PINK.full
-    fills = [fill for *_, fill in drawn[4:]]
-    assert (GOLD.full in fills) == (layout is EIGHT) and ORANGE.full in fills
-
-
-def test_the_line_stands_where_the_memory_ends():
-    large = Layout(data=8)
-    found, picture = planned(LARGE, large), draw(LARGE, large)
-    place = re.search(r'<line x1="([\d.]+)"[^>]*stroke-dasharray', picture.svg)[1]
-    assert float(place) == pytest.approx(LEFT + LENGTH * found.room / sum(found.memory.values()), abs=0.01)
-    assert "does not fit" in picture.svg and "72.0 GiB" in texts(picture.svg)
-
-
-def test_the_words():
-    assert describe(SMALL, EIGHT) == (
-        "GPT-2 XL, 1.56 billion parameters on 8 A100 80GB, pipeline 2, data 4, ZeRO stage 1, recompute the scores of "
-        "attention. It fits: 9.2 GiB of the 72.0 GiB that may be used, gradients above all. A step takes 0.52 s: "
-        "compute 83%, then memory-bound work 9%. The run: MFU 52%, 0.92 days, 177 chip-hours, $493, 0.078 MWh, "
-        "0.033 t of CO2e. To end in 30 days, the run needs MFU 2%."
+def test_what_is_drawn_and_said(as_stored):
+    """Each bar begins where the one before ends; a line where the memory ends; what cannot be used."""
+    as_stored(
+        eight=draw(SMALL, EIGHT),
+        data=draw(SMALL, Layout(data=8)),
+        large=draw(LARGE, Layout(data=8)),
+        wrong=draw(SMALL, replace(EIGHT, expert=2)),
+        none=draw(LARGE),
     )
-    assert describe(LARGE) == "GPT-3 175B on 8 A100 80GB. No layout of GPT-3 175B fits on 8 A100 80GB."
-    wrong = draw(SMALL, replace(EIGHT, expert=2))
-    assert wrong.alt.endswith("This layout cannot be used: expert=2, but the model has no experts.")
-    assert texts(wrong.svg) == [titled(SMALL), "This layout cannot be used: expert=2, but the model has no experts."]
 
 
 def test_times_and_the_bill():

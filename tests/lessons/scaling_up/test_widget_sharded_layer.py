@@ -1,11 +1,8 @@
 """The explorer of a layer on several ranks: pieces, bytes by formula and counted, drawing, words, controls."""
 
-import re
-
 import pytest
 import torch
 
-from drawn import elements, texts
 from tx_helpers.lessons.scaling_up.ranks import simulate
 from tx_helpers.lessons.scaling_up.sharded_count import parts_of, sent_counted, train
 from tx_helpers.lessons.scaling_up.sharded_layer import RANKS, TOKENS, describe, draw, sharding_explorer, step_of
@@ -27,7 +24,6 @@ from tx_helpers.lessons.scaling_up.sharded_ways import (
     steps_of,
     summand,
 )
-from tx_helpers.show.shapes import BLUE, GREEN, ORANGE, PINK
 
 RING = "context (ring attention)"
 by_way = pytest.mark.parametrize("way", WAYS)
@@ -138,35 +134,16 @@ def test_what_is_refused():
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 
-def test_pieces_are_drawn_in_the_owners_colours():
-    gathered = draw("sharded (FSDP)", 4, 64, 2).svg
-    drawn = [r.get("fill") for r in elements(gathered, "rect") if r.get("stroke-width") == "0.5"]
-    owners = [colour.full for colour in (BLUE, ORANGE, GREEN, PINK)]
-    for rank in range(4):  # x, all of W₁, a part of W₂
-        assert drawn[6 * rank : 6 * rank + 6] == [owners[rank], *owners, owners[rank]]
-    framed = [r for r in elements(gathered, "rect") if r.get("fill") == "none" and float(r.get("x")) < 560]
-    assert len(framed) == 4 and len(elements(gathered, "polygon")) == 3
-    dashed = [r for r in elements(draw("tensor", 2, 16, 2).svg, "rect") if r.get("stroke-dasharray")]
-    assert [r.get("fill") for r in dashed] == [BLUE.tint, ORANGE.tint, BLUE.tint]  # two summands, and the legend
-
-
-@by_way
-def test_all_ways_stand_below_and_can_be_clicked(way):
-    picture = draw(way, 2, 16, 99)
-    assert re.findall(r'data-sets="way=([^"]*)"', picture.svg) == list(WAYS)
-    assert f"{sum(sent_counted(way, 2, 16)):,}" in texts(picture.svg)
-    assert all(float(size) >= 12.5 for size in re.findall(r'font-size="([\d.]+)"', picture.svg))
-    width = float(elements(picture.svg, "rect")[0].get("width"))
-    assert all(float(r.get("x")) + float(r.get("width")) <= width + 1 for r in elements(picture.svg, "rect"))
-
-
-def test_the_words():
-    assert describe("tensor", 4, 64, 3) == (
-        "tensor, 4 ranks, 64 tokens, step 3 of 5, sum the outputs: Every rank gets the sum of all. All-reduce of the "
-        "output: each rank sends 6,144 bytes; it holds 14,336 bytes. In all a rank sends 6,144 bytes forward and 6,144 "
-        "backward (counted; formula: 12,288), and holds at most 28,672; one rank alone would hold 65,536."
+def test_what_is_drawn_and_said(as_stored):
+    """Pieces in their owners' colours, summands dashed, all ways below."""
+    as_stored(
+        gathered=draw("sharded (FSDP)", 4, 64, 2),
+        summands=draw("tensor", 2, 16, 2),
+        summed=draw("tensor", 4, 64, 3),
+        quiet=draw("sharded (FSDP)", 4, 64, 1),
+        **{way.split()[0]: draw(way, 2, 16, 99) for way in WAYS},
     )
-    assert "No message; it holds 2,560 bytes." in describe("sharded (FSDP)", 4, 32, 1)
+    assert all(f"{sum(sent_counted(way, 2, 16)):,}" in draw(way, 2, 16, 99).svg for way in WAYS)
 
 
 # --- bind ------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from tx_helpers.lessons.what_changed import record, record_runs
-from tx_helpers.lessons.what_changed.record import RECORD, as_text, batches_of, optimizers_of, record_model, verdict
+from tx_helpers.lessons.what_changed.record import RECORD, batches_of, optimizers_of, record_model, verdict
 
 TEXT = record.record_text("the quick brown fox jumps over the lazy dog. " * 150)
 MODELS = {"lean": record_runs.Lean, "nanoGPT": record_runs.Nano}
@@ -98,9 +98,6 @@ def test_a_training_is_written_into_its_row_once():
     assert table["record"][0] == row | {"wall_seconds": [130.0, 130.0], "steps": 10, "parameters": 2}
     assert record.ratio(table) == 2
     assert verdict(table) == "below 1.4697 for 1 of 2 seeds"
-    lines = as_text(table).splitlines()
-    assert lines[2] == "| lean | 1.4679, 1.5000 | 120, 120 | 10 | 2 |"
-    assert lines[-1] == "below 1.4697 for 1 of 2 seeds, in 2.0 times the processor time"
 
 
 def test_the_recorded_losses_are_below_nanogpts_headline_for_every_seed():

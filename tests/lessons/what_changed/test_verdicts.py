@@ -1,7 +1,5 @@
 """The recorded ladder has the shape that it says, and every verdict follows from its numbers."""
 
-import copy
-
 import pytest
 
 from tx_helpers.lessons.what_changed.costs import cache_bytes_per_token, flops_per_token
@@ -9,7 +7,6 @@ from tx_helpers.lessons.what_changed.ladder import BUDGETS, FIRST, RATES, ladder
 from tx_helpers.lessons.what_changed.rungs import RUNGS
 from tx_helpers.lessons.what_changed.verdicts import (
     Comparison,
-    as_text,
     compare,
     entry,
 )
@@ -70,15 +67,6 @@ def test_a_comparison_goes_seed_by_seed():
     assert str(found) == "2017 with SwiGLU against 2017, equal steps: -0.300 (-0.500 … -0.100), lower"
     assert compare(("rungs", FIRST), ("alone", "SwiGLU"), "steps", table).outcome == "higher"
     assert Comparison("a", "b", "steps", (0.1, -0.1)).outcome == "no clear difference"
-
-
-def test_the_text_has_a_line_for_each_row_and_the_spread():
-    table = copy.deepcopy(TABLE)
-    table["rungs"][0]["steps"] = [1.0, 2.0, 3.0, 2.0, 2.0]
-    lines = as_text(table).splitlines()
-    assert len([line for line in lines if line]) == len(ROWS) + 6
-    assert lines[2].startswith("| 2017 | 2.000 (1.000–3.000) | ")
-    assert lines[0].count("|") == lines[1].count("|") == lines[2].count("|") == 9
 
 
 def test_wrong_names_are_named():

@@ -2,7 +2,6 @@
 
     play("decoder", "answer")                    # Result(score=0.45, …): one cell of the table, in some seconds
     recorded()                                   # the full table, over five seeds, as it was recorded
-    print(as_text(recorded()))                   # the same to read
 
 Held equal: the examples of a task, their order and batches, the questions of the test, the number of steps, optimizer,
 learning rates and schedule, the width, the number of parameters (within 2 %), and the texts of pretraining. What

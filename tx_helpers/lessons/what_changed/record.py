@@ -159,13 +159,3 @@ def verdict(table: Mapping[str, Any]) -> str:
     """For how many seeds our recipe got below nanoGPT's headline."""
     losses, below = row_of(table, "lean")["loss"], table["about"]["headline"]
     return f"below {below} for {sum(loss < below for loss in losses)} of {len(losses)} seeds"
-
-
-def as_text(table: Mapping[str, Any]) -> str:
-    """All figures as markdown."""
-    lines = ["| recipe | loss, by seed | processor seconds | steps | parameters |", "|---" * 5 + "|"]
-    for row in table["record"]:
-        losses = ", ".join(f"{loss:.4f}" for loss in row["loss"])
-        seconds = ", ".join(f"{spent:.0f}" for spent in row["processor_seconds"])
-        lines.append(f"| {row['name']} | {losses} | {seconds} | {row['steps']:,} | {row['parameters']:,} |")
-    return "\n".join([*lines, "", f"{verdict(table)}, in {ratio(table):.1f} times the processor time"])

@@ -6,7 +6,7 @@ Two entries are compared seed by seed: equal seeds have equal batches, so the di
 means lower for every seed, "no clear difference" that the seeds disagree.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tx_helpers.lessons.what_changed.ladder import BUDGETS, FIRST, recorded_ladder
@@ -57,24 +57,6 @@ def compare(
     one, two = entry(table, *first), entry(table, *second)
     differences = tuple(a - b for a, b in zip(one[budget], two[budget], strict=True))
     return Comparison(_title(*first), _title(*second), budget, differences)
-
-
-def as_text(table: Mapping[str, Any]) -> str:
-    """All figures as markdown: mean loss and, in brackets, lowest and highest over the seeds, and the costs."""
-    lines = []
-    costs = ("parameters", "FLOPs/token", "ms/step", "cache")
-    for group in ("rungs", "alone", "without"):
-        lines += [f"| {' | '.join((group, *WORDS.values(), *costs))} |", "|---" * 8 + "|"]
-        for row in table[group]:
-            losses = " | ".join(_spread(row[budget]) for budget in BUDGETS)
-            counts = f"{row['parameters']:,} | {row['flops_per_token']:,.0f} | {1000 * row['seconds_per_step']:.1f}"
-            lines.append(f"| {row['name']} | {losses} | {counts} | {row['cache_bytes_per_token']} B |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _spread(losses: Sequence[float]) -> str:
-    return f"{sum(losses) / len(losses):.3f} ({min(losses):.3f}–{max(losses):.3f})"
 
 
 def _title(group: str, name: str) -> str:

@@ -27,13 +27,12 @@ def small_decoder():
 def test_each_run_has_all_its_steps_and_begins_where_the_others_of_its_seed_begin():
     for module, of_each in ((drift, [f"{beta:g}" for beta in drift.BETAS]), (forgetting, list(forgetting.WAYS))):
         table = module.recorded()
-        assert list(table["runs"]) == of_each and table["seeds"] == list(module.SEEDS)
+        assert list(table["runs"]) == of_each
         steps = list(range(0, module.STEPS + 1, module.EVERY))
         for place in range(len(module.SEEDS)):
             runs = [table["runs"][name][place] for name in of_each]
             assert all([found["step"] for found in run] == steps for run in runs)
             assert all(run[0] == runs[0][0] for run in runs)
-    assert forgetting.recorded()["rates"] == forgetting.RATES
 
 
 def test_the_other_records_have_a_number_for_each_seed():

@@ -139,15 +139,6 @@ def link_target(names: list[str], glossary: Glossary, number: str) -> str:
     return f'#{slug(name, number)} "{title(glossary.meanings[name])}"' if name else ""
 
 
-def unlinked(notebook, name: str, glossary: Glossary) -> list[str]:
-    """Findings: the cells whose links to the glossary are not those that `linked` makes."""
-    return [
-        f"cell {number}: its links to the words' meanings are not those of tools/link_terms.py"
-        for number, (cell, source) in enumerate(zip(notebook.cells, linked(notebook, name, glossary), strict=True), 1)
-        if cell.source != source
-    ]
-
-
 def only_listed(notebook) -> list[str]:
     """Terms that the text never names: they are linked in the list at the end instead."""
     terms = terms_learned(notebook)

@@ -158,9 +158,9 @@ def write(path: Path, text: str) -> None:
     os.replace(file.name, path)
 
 
-def write_lists(folder: Path) -> list[str]:
+def write_lists(folder: Path, check: bool = False) -> list[str]:
     """Write what needs the headers of all notebooks: the lists in README.md and TEACHING.md, the routes in the first
-    notebook. Returns the names of the files that changed."""
+    notebook. Returns the names of the files that changed, or with `check` of those that would."""
     headers = {file.stem[3:]: load(file).cells[0].source for file in selected([], folder)}
     lists = {
         ROOT / "README.md": course_lists.readme,
@@ -171,8 +171,9 @@ def write_lists(folder: Path) -> list[str]:
     for path, made in lists.items():
         text = path.read_text(encoding="utf-8")
         if made(text) != text:
-            write(path, made(text))
             changed.append(path.name)
+            if not check:
+                write(path, made(text))
     return changed
 
 
@@ -245,8 +246,8 @@ def main(arguments: list[str] | None = None) -> int:
             changed.append(path.name)
             if not options.check:
                 write(path, text)
-    if not (options.notebooks or options.check or options.stamp) and options.folder == ROOT / "notebooks":
-        changed += write_lists(options.folder)
+    if not (options.notebooks or options.stamp) and options.folder == ROOT / "notebooks":
+        changed += write_lists(options.folder, options.check)
     for failure in failed:
         print(f"FAILED {failure}", file=sys.stderr)
     print(f"{'would change' if options.check else 'changed'}: {', '.join(changed) or 'nothing'}")

@@ -107,14 +107,6 @@ def test_every_inline_exercise_stands_in_its_notebook_where_its_names_are_known(
 
 
 @by_lesson
-def test_a_notebook_holds_its_exercises_word_for_word(lesson):
-    notebook = load(PATHS[lesson])
-    before = [cell.source for cell in notebook.cells]
-    place_exercises.place(notebook, lesson)
-    assert [cell.source for cell in notebook.cells] == before, "run tools/place_exercises.py"
-
-
-@by_lesson
 def test_the_section_runs_by_itself_after_a_restart(lesson, tmp_path, monkeypatch):
     """With answers that import nothing themselves."""
     monkeypatch.setenv("TX_PROGRESS", str(tmp_path / "progress.json"))

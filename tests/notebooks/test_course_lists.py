@@ -1,37 +1,10 @@
 """The lists of notebooks in README.md, in TEACHING.md and below the map, and the map itself, are those of the table."""
 
-import nbformat
 import pytest
 
 import course_lists
-import draw_figures
-from notebook_frame import ROOT
 from notebook_header import exercises
-from repository import COURSE
-from tx_helpers.exercises.course import LESSONS, ROUTES
-
-STALE = "run tools/renumber.py"
-FIRST = LESSONS["start_here"]
-
-
-def test_the_readme_lists_the_notebooks_of_the_table():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert course_lists.readme(text) == text, STALE
-    assert all(f"| [{lesson.title}](notebooks/{lesson.stem}.ipynb): " in text for lesson in LESSONS.values())
-
-
-def test_the_plan_of_lessons_has_the_headers_minutes():
-    text = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
-    headers = {path.stem[3:]: nbformat.read(path, as_version=4).cells[0].source for path in COURSE}
-    assert course_lists.teaching(text, headers) == text, STALE
-
-
-def test_the_routes_have_the_headers_minutes():
-    headers = {path.stem[3:]: nbformat.read(path, as_version=4).cells[0].source for path in COURSE}
-    first = nbformat.read(COURSE[0], as_version=4).cells
-    (text,) = [cell.source for cell in first if cell.source.startswith(course_lists.ROUTES_TITLE)]
-    assert course_lists.routes(text, headers) == text, STALE
-    assert {name for route in ROUTES for name in route.lessons} <= set(LESSONS)
+from tx_helpers.exercises.course import LESSONS
 
 
 def test_a_route_takes_the_sum_of_its_notebooks():
@@ -44,22 +17,6 @@ def test_a_route_takes_the_sum_of_its_notebooks():
     assert told.split("\n")[0].endswith("(02_tokens_and_embeddings.ipynb) [03](03_positional_encodings.ipynb) | 4 h |")
     assert "| **The whole course** | all | nothing | 4 h, " in told
     assert ", and 2 h to read [21](21_reference.ipynb), which is for looking up |" in told
-
-
-def test_the_list_below_the_map_is_that_of_the_table():
-    cells = nbformat.read(ROOT / "notebooks" / f"{FIRST.stem}.ipynb", as_version=4).cells
-    (text,) = [cell.source for cell in cells if cell.source.startswith(course_lists.MAP_TITLE)]
-    assert course_lists.below_the_map(text) == text, STALE
-    assert all(
-        f"[{lesson.number} {lesson.title}]({lesson.stem}.ipynb)" in text for lesson in list(LESSONS.values())[1:]
-    )
-
-
-def test_the_map_is_drawn_from_the_table():
-    drawn = draw_figures.script("course_map").draw().svg()
-    assert (ROOT / "figures" / "course_map.svg").read_text(encoding="utf-8") == drawn, STALE
-    for lesson in LESSONS.values():
-        assert f">{lesson.number}</text>" in drawn and f"{lesson.number} {lesson.title}" in drawn
 
 
 def test_a_list_is_replaced_whole_and_what_stands_around_it_stays():

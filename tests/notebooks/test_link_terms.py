@@ -158,9 +158,3 @@ def test_the_tool_writes_once(tmp_path, capsys):
         f"changed: {NAME}",
         "would change: nothing",
     ]
-
-
-def test_a_missing_link_is_found():
-    course = {NAME: notebook("a head"), link_terms.START: notebook(GLOSSARY, terms="head")}
-    findings = link_terms.unlinked(course[NAME], NAME, link_terms.glossary_of(course))
-    assert [finding[:7] for finding in findings] == ["cell 1:", "cell 2:"]

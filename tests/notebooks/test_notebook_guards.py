@@ -5,15 +5,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_markdown_cell, new_output
 
 import notebook_guards as guards
 from link_terms import START, glossary_of
 from notebook_comparison import compared_share, is_compared
 from notebook_frame import ROOT
 from small_notebooks import CLOSING, LESSON, NAME, code, notebook, shown, stream
-
-HERE = f"{LESSON.number} of 00 to 21"
 
 
 def test_a_good_notebook_has_no_findings(tmp_path):
@@ -41,16 +39,9 @@ def changed_header(old: str, new: str):
     ("old", "new", "finding"),
     [
         (f"# {LESSON.number} Good", "# 99 Good", f"'# {LESSON.number} '"),
-        ("<!-- colab -->", "", "lacks the line '<!-- colab -->"),
         ("- see;\n", "", "followed by 2 points"),
         ("- do.", "- do.\n- a\n- b\n- c", "followed by 6 points"),
         ("**You need first:**", "You need", "lacks '**You need first:**'"),
-        (HERE, "07", f"lacks the line '**You are here:** {HERE}"),
-        (
-            "core path about 15 min",
-            "core path about 30 min",
-            "lacks the line '**Time:** core path about 15 min · exercises ",
-        ),
     ],
 )
 def test_header_guard(old, new, finding):
@@ -80,12 +71,10 @@ def test_closing_guard(old, new, finding):
     assert finding in found
 
 
-def test_setup_guard():
-    assert guards.setup(notebook()) == []
+def test_the_set_up_cell_comes_second():
     bad = notebook()
-    bad.cells[1].source = "import torch\n" + bad.cells[1].source
-    assert len(guards.setup(bad)) == 1
-    assert len(guards.setup(new_notebook(cells=[new_markdown_cell("# 07")]))) == 1
+    bad.cells.insert(1, new_markdown_cell("text"))
+    assert guards.header(bad, Path(NAME)) == ["the second cell is not the set-up cell"]
 
 
 def spoil(change):
@@ -100,12 +89,6 @@ def spoil(change):
         (lambda nb: nb.cells[2].update(execution_count=3), "[1, 3], expected 1 to 2"),
         (lambda nb: nb.cells[2].update(execution_count=None), "[1, None], expected 1 to 2"),
         (lambda nb: nb.cells[2].pop("id"), "a cell has no id"),
-        (lambda nb: nb.metadata.kernelspec.update(name="conda-env"), "the notebook's metadata is {'kernelspec'"),
-        (lambda nb: nb.metadata.update(widgets={"state": {}}), "the notebook's metadata is"),
-        (lambda nb: nb.metadata.update(colab={"collapsed_sections": []}), "the notebook's metadata is"),
-        (lambda nb: nb.cells[2].metadata.update(execution={}), "cell 3: metadata is {'execution': {}}, expected {}"),
-        (lambda nb: nb.cells[1].metadata.pop("jupyter"), "cell 2: metadata is {'cellView': 'form', 'tags'"),
-        (lambda nb: nb.cells[2].metadata.update(tags=["hide-input"]), "cell 3: metadata is {'tags': ['hide-input']}"),
         (lambda nb: nb.cells[2].outputs.append(widget_view()), "cell 3: the output names a widget model"),
     ],
 )

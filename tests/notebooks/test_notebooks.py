@@ -5,6 +5,8 @@ import pytest
 
 import link_terms
 import notebook_guards as guards
+import place_exercises
+import refresh_notebooks
 import story_guards
 from notebook_comparison import compared_share
 from repository import COURSE
@@ -37,8 +39,12 @@ def test_the_glossary_explains_every_term(course, glossary):
     assert faulty({name: guards.unexplained_terms(notebook, glossary) for name, notebook in course.items()}) == {}
 
 
-def test_every_term_is_linked_to_its_meaning_where_it_first_appears(course, glossary):
-    assert faulty({name: link_terms.unlinked(notebook, name, glossary) for name, notebook in course.items()}) == {}
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [(refresh_notebooks, ["--frame"]), (link_terms, []), (place_exercises, [])]
+)
+def test_a_tool_has_nothing_to_change(tool, arguments, capsys):
+    """Headers, set-up cells, metadata, the lists of notebooks and routes; links to words; cells of exercises."""
+    assert tool.main([*arguments, "--check"]) == 0, f"{capsys.readouterr().out}; run tools/{tool.__name__}.py"
 
 
 def test_the_course_is_really_compared(course):

@@ -101,13 +101,6 @@ def test_predictions(cells, finding):
     assert guards.predictions(notebook(*cells)) == [finding]
 
 
-def test_a_folded_answer_is_not_in_sight():
-    bad = notebook(ASKED, code(FOUND.source))
-    bad.cells[3].source = bad.cells[3].source.removeprefix(ANSWER).strip()
-    (found,) = guards.predictions(bad)
-    assert found.startswith('a cell begins \'guess.reveal("this", ') and "in sight while it is folded" in found
-
-
 def test_what_answers_a_prediction_stands_right_behind_it():
     assert guards.answers_in_sight(notebook(ASKED, code("f()"), code("g()"), FOUND)) == []
     (told,) = guards.answers_in_sight(notebook(ASKED, code("f()"), TEXT, code("g()"), FOUND))

@@ -1,6 +1,7 @@
 """What every notebook of the course must hold, as functions that return lists of findings ([] = fine).
 
-Each guard takes one notebook (nbformat, version 4) unless it says otherwise. `test_notebooks.py` applies them to the
+What tools write is not looked at here: they say themselves that they have nothing to change. Each guard takes one
+notebook (nbformat, version 4) unless it says otherwise. `test_notebooks.py` applies them to the
 course; `test_notebook_guards.py` shows, on small bad notebooks, that each can fail.
 """
 
@@ -15,8 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from link_terms import Glossary, terms_learned
-from notebook_frame import ROOT, badge_line, metadata, repository_address, setup_cell
-from notebook_header import UNMEASURED, here_line, time_line
+from notebook_frame import ROOT
+from notebook_header import UNMEASURED
 from notebook_parts import is_folded
 
 MIN_ALT = 20  # characters; a shorter alt text only names the picture
@@ -25,7 +26,6 @@ REPEATED = 4  # consecutive lines that must not stand twice
 MAX_BYTES = 1_000_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 LEARNERS_IMPORTS = "exercise-imports"  # the cell that imports what answers to the exercises may need
-FRAME = "tools/refresh_notebooks.py --frame"
 UNRELIABLE = {"interact", "interactive", "interact_manual", "interactive_output", "Output", "clear_output"}
 
 
@@ -54,11 +54,10 @@ def text_of(value) -> str:
 
 
 def header(notebook, path: Path) -> list[str]:
-    """First cell: title with the file's number, badge line, the way through the course, points, need, times."""
+    """First cell: title with the file's number, points, need, a measured time; code right behind it."""
     first = notebook.cells[0]
     number = path.name[:2]
-    made = [badge_line(path.name, repository_address()), here_line(path), time_line(notebook.cells, path.stem[3:])]
-    found = [f"the header lacks the line {line!r} ({FRAME})" for line in made if line not in first.source.split("\n")]
+    found = []
     if first.cell_type != "markdown" or not re.match(rf"# {number} \S", first.source):
         found.append(f"the first cell is not markdown that begins with '# {number} ' and the title")
     points = re.search(r"\*\*You will be able to\*\*\n\n((?:[-*] .*\n(?:  .*\n)*)+)", first.source)
@@ -67,17 +66,11 @@ def header(notebook, path: Path) -> list[str]:
         found.append(f"'**You will be able to**' is followed by {count} points, expected 3 to 5")
     if "**You need first:**" not in first.source:
         found.append("the header lacks '**You need first:**'")
-    if UNMEASURED in made[-1]:
+    if UNMEASURED in first.source:
         found.append("the machine's time is not measured (tools/refresh_notebooks.py)")
+    if [cell.cell_type for cell in notebook.cells[1:2]] != ["code"]:
+        found.append("the second cell is not the set-up cell")
     return found
-
-
-def setup(notebook) -> list[str]:
-    """The second cell is the set-up cell, word for word."""
-    cell = notebook.cells[1] if len(notebook.cells) > 1 else None
-    if cell is None or cell.cell_type != "code" or cell.source != setup_cell(repository_address()):
-        return [f"the second cell is not the current set-up cell ({FRAME})"]
-    return []
 
 
 def closing(notebook) -> list[str]:
@@ -97,7 +90,7 @@ def closing(notebook) -> list[str]:
 
 
 def stored_form(notebook) -> list[str]:
-    """Counts 1..N, ids, no widget state; in the metadata the one kernelspec, what is folded, and nothing else."""
+    """Counts 1..N, ids, no widget that is gone."""
     found = []
     counts = [cell.execution_count for cell in code_cells(notebook)]
     if counts != list(range(1, len(counts) + 1)):
@@ -105,13 +98,8 @@ def stored_form(notebook) -> list[str]:
             f"execution counts are {counts}, expected 1 to {len(counts)} in order: nbval would compare nothing"
         )
     if not all(cell.get("id") for cell in notebook.cells):
-        return [*found, "a cell has no id"]
-    of_notebook, of_cells = metadata(notebook.cells)
-    if notebook.metadata != of_notebook:
-        found.append(f"the notebook's metadata is {dict(notebook.metadata)}, expected {of_notebook} ({FRAME})")
-    for number, (cell, expected) in enumerate(zip(notebook.cells, of_cells, strict=True), 1):
-        if cell.metadata != expected:
-            found.append(f"cell {number}: metadata is {dict(cell.metadata)}, expected {expected} ({FRAME})")
+        found.append("a cell has no id")
+    for number, cell in enumerate(notebook.cells, 1):
         if any(WIDGET_VIEW in output.get("data", {}) for output in cell.get("outputs", [])):
             found.append(f"cell {number}: the output names a widget model that is gone (tools/refresh_notebooks.py)")
     return found
@@ -353,7 +341,6 @@ def course_guards(path: Path, notebook) -> list[str]:
     """All findings on one notebook of the course."""
     findings = [
         *header(notebook, path),
-        *setup(notebook),
         *closing(notebook),
         *stored_form(notebook),
         *clean_outputs(notebook),

@@ -7,8 +7,7 @@ import ast
 import builtins
 import re
 
-from notebook_frame import titled
-from notebook_guards import FRAME, code_cells, python_of, text_of
+from notebook_guards import code_cells, python_of, text_of
 from notebook_header import HALF_WAY, LONG, TIME_LINE, path_minutes
 from notebook_parts import (
     EXPLORER,
@@ -146,8 +145,6 @@ def predictions(notebook) -> list[str]:
     """Each prediction has a key of small letters, digits and hyphens, and each is revealed later, once."""
     found, asked = [], set()
     for cell in code_cells(notebook):
-        if cell.source != titled(cell.source):
-            found.append(f"a cell begins {cell.source[:30]!r}, which is in sight while it is folded ({FRAME})")
         for name in REVEAL.findall(cell.source):
             if name not in asked:
                 found.append(f"{name}.reveal(…) without an open {name} = predict(…) before it")

@@ -16,12 +16,7 @@ const linear = (x, weight, bias) => {
   const [T, I] = x.shape, O = weight.shape[0], y = tensor([T, O]);
   let t = 0;
   for (; t + 4 <= T; t += 4) fourRows(x.data, weight.data, bias?.data, y.data, t, I, O);
-  for (; t < T; t++)
-    for (let o = 0; o < O; o++) {
-      let sum = bias ? bias.data[o] : 0;
-      for (let i = 0; i < I; i++) sum += x.data[t * I + i] * weight.data[o * I + i];
-      y.data[t * O + o] = sum;
-    }
+  for (; t < T; t++) oneRow(x.data.subarray(t * I), weight.data, bias?.data, y.data.subarray(t * O), I, O);
   return y;
 };
 
@@ -40,6 +35,42 @@ const fourRows = (x, weight, bias, y, t, I, O) => {
     }
     y[t * O + o] = a; y[(t + 1) * O + o] = b; y[(t + 2) * O + o] = c; y[(t + 3) * O + o] = d;
   }
+};
+
+/** The same for one row, as in decoding: each of its numbers is read once for four outputs. */
+const oneRow = (x, weight, bias, y, I, O) => {
+  let o = 0;
+  for (; o + 4 <= O; o += 4) {
+    const first = o * I, second = first + I, third = second + I, fourth = third + I;
+    let a = bias ? bias[o] : 0, b = bias ? bias[o + 1] : 0, c = bias ? bias[o + 2] : 0, d = bias ? bias[o + 3] : 0;
+    for (let i = 0; i < I; i++) {
+      const number = x[i];
+      a += number * weight[first + i];
+      b += number * weight[second + i];
+      c += number * weight[third + i];
+      d += number * weight[fourth + i];
+    }
+    y[o] = a; y[o + 1] = b; y[o + 2] = c; y[o + 3] = d;
+  }
+  for (; o < O; o++) {
+    let sum = bias ? bias[o] : 0;
+    for (let i = 0; i < I; i++) sum += x[i] * weight[o * I + i];
+    y[o] = sum;
+  }
+};
+
+/** y = w v: rows of weights (T, S) over values (S, K). -> (T, K) */
+const weighted = (w, v) => {
+  const [T, S] = w.shape, K = v.shape[1], y = tensor([T, K]), sums = new Float64Array(K);
+  for (let t = 0; t < T; t++) {
+    sums.fill(0);
+    for (let s = 0; s < S; s++) {
+      const weight = w.data[t * S + s];
+      if (weight) for (let k = 0; k < K; k++) sums[k] += weight * v.data[s * K + k];
+    }
+    y.data.set(sums, t * K);
+  }
+  return y;
 };
 
 /** The rows of a table (V, D) at these ids: `nn.Embedding`. -> (T, D) */
@@ -92,8 +123,8 @@ const join = (x) => {
   return y;
 };
 
-/** The matrix of one head: (H, T, K) -> (T, K). */
-const headOf = ({ shape: [, T, K], data }, h) => tensor([T, K], data.subarray(h * T * K, (h + 1) * T * K));
+/** The matrix of one head: (H, T, K) -> (T, K). In a cache there is `room` for more positions than T. */
+const headOf = ({ shape: [, T, K], data, room = T }, h) => tensor([T, K], data.subarray(h * room * K, (h * room + T) * K));
 
 /** A matrix for each head, matrix(h) (T, K), as one tensor (H, T, K). */
 const perHead = (H, matrix) => {
@@ -102,22 +133,18 @@ const perHead = (H, matrix) => {
   return y;
 };
 
-/** (S, K) -> (K, S) */
-const transpose = ({ shape: [S, K], data }) => {
-  const y = tensor([K, S]);
-  for (let s = 0; s < S; s++) for (let k = 0; k < K; k++) y.data[k * S + s] = data[s * K + k];
-  return y;
-};
-
-/** More positions behind those already there: (G, S, K) and (G, T, K) -> (G, S + T, K). */
+/** More positions behind those already there: (G, S, K) and (G, T, K) -> (G, S + T, K). While there is room, they are
+ *  written into `old`'s own numbers; else all move to where there is twice as much room. */
 const append = (old, added) => {
   if (!old) return added;
-  const [G, S, K] = old.shape, T = added.shape[1], y = tensor([G, S + T, K]);
+  const [G, S, K] = old.shape, T = added.shape[1], before = old.room ?? S;
+  const room = S + T <= before ? before : 2 * (S + T);
+  const data = room === before ? old.data : new Float32Array(G * room * K);
   for (let g = 0; g < G; g++) {
-    y.data.set(old.data.subarray(g * S * K, (g + 1) * S * K), g * (S + T) * K);
-    y.data.set(added.data.subarray(g * T * K, (g + 1) * T * K), (g * (S + T) + S) * K);
+    if (data !== old.data) data.set(headOf(old, g).data, g * room * K);
+    data.set(headOf(added, g).data, (g * room + S) * K);
   }
-  return y;
+  return { shape: [G, S + T, K], data, room };
 };
 
 /** softmax of each row (…, S) over the keys that `mask` (T, S) allows; a row that may see nothing gets zeros. */

@@ -172,7 +172,7 @@ const attention = (pass, path, q, k, v, mask, bias) => {
   const scaled = map(products, (product, i) => product * scale + (bias ? bias.data[i] : 0));
   const scores = observe(pass, `${path}.scores`, scaled); // (H, T, S)
   const weights = observe(pass, `${path}.weights`, maskedSoftmax(scores, mask));
-  return perHead(H, (h) => linear(headOf(weights, h), transpose(shares(v, h)))); // (T, S) and (S, K) -> (T, K)
+  return perHead(H, (h) => weighted(headOf(weights, h), shares(v, h))); // (T, S) and (S, K) -> (T, K)
 };
 
 /** Which keys each query may see, (T, S): real ones, and with `causal` none behind its own position start + t. */

@@ -13,16 +13,21 @@ activations; Rajbhandari et al. 2020 (ZeRO), section 7, for bytes sent.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+import torch
 from torch import nn
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import Block, DecoderBlock
+from tx_helpers.nn.building import new_block
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
+from tx_helpers.nn.models import DecoderOnly, count_parameters
 from tx_helpers.training.parallel import blocks_of
+from tx_helpers.zoo.parts.latent import LatentConfig
 
 BYTES = 4  # of a number in float32
 # Numbers of width F that a feed-forward network keeps: an activation's input and output, where they are not the same.
@@ -51,6 +56,29 @@ def block_matrices(config: TransformerConfig) -> list[tuple[int, int]]:
     G = config.attention.n_kv_heads or H
     expansions = 2 if config.feed_forward.gated else 1
     return [(D, H * K), (D, G * K), (D, G * K), (H * K, D), *[(D, F)] * expansions, (F, D)]
+
+
+def cache_width(config: TransformerConfig) -> int:
+    """Numbers of a position that the cache of a block keeps: 2 · G · K, or those of latent attention."""
+    if isinstance(config.mixer, LatentConfig):
+        return config.mixer.d_latent + config.mixer.d_rotary
+    return 2 * (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head
+
+
+@lru_cache(maxsize=256)
+def block_of(layer: TransformerConfig) -> Block:
+    """A block of a decoder-only model with this config, `of_layer`, on the meta device: shapes without numbers."""
+    with torch.device("meta"):
+        return new_block(layer, cross=False)
+
+
+def parameters(config: TransformerConfig) -> int:
+    """Of a decoder-only model of any size: one block of each kind is made, and all of them are counted."""
+    layers = [config.of_layer(i) for i in range(config.n_layers)]
+    with torch.device("meta"):
+        shell = DecoderOnly(replace(config, n_layers=1))
+    blocks = sum(count_parameters(block_of(layer)) for layer in layers[1:])
+    return count_parameters(shell) + blocks
 
 
 def parameters_by_part(model: nn.Module) -> dict[str, int]:

@@ -29,11 +29,11 @@ def test_the_formula_is_what_our_own_cache_holds(groups):
         state.step(tokens(B, T))
     held = [x for cache in state.caches for x in (cache.self_attention.keys, cache.self_attention.values)]
     measured = sum(x.numel() * x.element_size() for x in held)
-    assert cache_bytes(CachedModel("ours", 3, 2 * groups * K), T, rows=B, bytes_each=4) == measured
+    assert cache_bytes(CachedModel(3, 2 * groups * K), T, rows=B, bytes_each=4) == measured
 
 
 def test_a_window_keeps_its_last_positions():
-    hybrid = CachedModel("made up", 5, 10, window=4, windowed_layers=3)
+    hybrid = CachedModel(5, 10, window=4, windowed_layers=3)
     for S in range(9):
         assert cache_bytes(hybrid, S, rows=2, bytes_each=1) == 2 * 10 * (3 * min(S, 4) + 2 * S)
 
@@ -55,7 +55,6 @@ def test_a_window_keeps_its_last_positions():
 )
 def test_ten_models(name, bytes_of_a_token):
     assert cache_bytes(MODELS[name], 1) == bytes_of_a_token
-    assert len(MODELS) == 10 and "/" in MODELS[name].source
 
 
 def test_the_librarys_own_configurations_of_five_of_them():
@@ -66,9 +65,9 @@ def test_the_librarys_own_configurations_of_five_of_them():
         assert (MODELS[name].n_layers, MODELS[name].width) == (config.num_hidden_layers, width)
         assert MODELS[name].window == getattr(config, "sliding_window", None)
     falcon, deepseek = FalconConfig(), DeepseekV3Config()
-    assert falcon.multi_query and MODELS["Falcon 7B"][1:3] == (falcon.num_hidden_layers, 2 * falcon.head_dim)
+    assert falcon.multi_query and MODELS["Falcon 7B"][:2] == (falcon.num_hidden_layers, 2 * falcon.head_dim)
     latent = deepseek.kv_lora_rank + deepseek.qk_rope_head_dim
-    assert MODELS["DeepSeek-V3"][1:3] == (deepseek.num_hidden_layers, latent)
+    assert MODELS["DeepSeek-V3"][:2] == (deepseek.num_hidden_layers, latent)
 
 
 def test_prefill_computes_and_decoding_reads():

@@ -11,36 +11,31 @@ Williams et al. 2009 for the roofline.
 from typing import NamedTuple
 
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
+from tx_helpers.nn.config import TransformerConfig
+from tx_helpers.training.costs import cache_width
+from tx_helpers.zoo.published import PUBLISHED
 
 
 class CachedModel(NamedTuple):
-    """What decides the size of a model's cache, from its config.json."""
+    """What decides the size of a model's cache."""
 
-    source: str  # the model on huggingface.co whose config.json has these numbers
     n_layers: int
     width: int  # numbers that a layer keeps of a position: 2 · G · K, or the latent width
-    longest: int = 0  # tokens that it is made for (max_position_embeddings; Falcon: its model card)
+    longest: int = 0  # tokens that it is made for
     window: int | None = None  # positions that a layer with a window keeps
     windowed_layers: int = 0  # how many of the layers have it
 
 
-def _heads(source: str, n_layers: int, G: int, K: int, longest: int, **window: int) -> CachedModel:
-    return CachedModel(source, n_layers, 2 * G * K, longest, **window)
+def cached_model(config: TransformerConfig) -> CachedModel:
+    """Of a config whose windows, where a layer has one, are all of the same length."""
+    windows = [window for i in range(config.n_layers) if (window := config.of_layer(i).attention.window)]
+    return CachedModel(
+        config.n_layers, cache_width(config), config.context_length, windows[0] if windows else None, len(windows)
+    )
 
 
-MODELS: dict[str, CachedModel] = {
-    "GPT-2": _heads("openai-community/gpt2", 12, 12, 64, 1024),
-    "Llama 2 7B": _heads("meta-llama/Llama-2-7b-hf", 32, 32, 128, 4096),
-    "Llama 2 70B": _heads("meta-llama/Llama-2-70b-hf", 80, 8, 128, 4096),
-    "Llama 3 8B": _heads("meta-llama/Meta-Llama-3-8B", 32, 8, 128, 8192),
-    "Falcon 7B": _heads("tiiuae/falcon-7b", 32, 1, 64, 2048),  # multi-query: one head of keys and values
-    "Mistral 7B": _heads("mistralai/Mistral-7B-v0.1", 32, 8, 128, 32_768, window=4096, windowed_layers=32),
-    "Qwen2.5 7B": _heads("Qwen/Qwen2.5-7B", 28, 4, 128, 131_072),
-    "Gemma 2 9B": _heads("google/gemma-2-9b", 42, 8, 256, 8192, window=4096, windowed_layers=21),
-    "gpt-oss 20B": _heads("openai/gpt-oss-20b", 24, 8, 64, 131_072, window=128, windowed_layers=12),
-    # Latent attention: kv_lora_rank 512 and qk_rope_head_dim 64, one latent vector for all 128 heads
-    "DeepSeek-V3": CachedModel("deepseek-ai/DeepSeek-V3", 61, 512 + 64, 163_840),
-}
+NAMES = ("GPT-2", "Llama 2 7B", "Llama 2 70B", "Llama 3 8B", "Falcon 7B", "Mistral 7B", "Qwen2.5 7B", "Gemma 2 9B")
+MODELS = {name: cached_model(PUBLISHED[name]) for name in (*NAMES, "gpt-oss 20B", "DeepSeek-V3")}
 
 
 def cache_bytes(model: CachedModel, tokens: int, *, rows: int = 1, bytes_each: float = 2) -> int:

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
-from tx_helpers.lessons.cheaper_and_longer.cache_bytes import CachedModel, cache_bytes
+from tx_helpers.lessons.cheaper_and_longer.cache_bytes import MODELS, CachedModel, cache_bytes
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.controls import STYLE, choice, filled_by, slider, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.rows import Bar, bars, stacked, title
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, MUTED, ORANGE, gibi
+from tx_helpers.training.costs import parameters
+from tx_helpers.zoo.published import PUBLISHED
 
 # Memory in GB as sold, which means GiB for memory chips. Sources: the makers' data sheets (NVIDIA T4 2019, GeForce RTX
 # 4090 2022, A100 80GB 2021, H100 SXM 2022; AMD Instinct MI300X 2023).
@@ -59,19 +61,21 @@ WINDOWS = {  # name -> the window, and in which share of the layers
     "1,024, all layers": (1024, 1.0),
     "128, every second": (128, 0.5),
 }
-# Parameters, H, G and K from the models' config.json (`MODELS` names them); latent width and windows from `MODELS`.
-PUBLISHED = {
-    "GPT-2": Sizes(0.124, 12, 12, 12, 64),
-    "Llama 2 7B": Sizes(6.74, 32, 32, 32, 128),
-    "Llama 2 70B": Sizes(68.98, 80, 64, 8, 128),
-    "Llama 3 8B": Sizes(8.03, 32, 32, 8, 128),
-    "Falcon 7B": Sizes(6.92, 32, 71, 1, 64),
-    "Mistral 7B": Sizes(7.24, 32, 32, 8, 128, window="4,096, all layers"),
-    "Qwen2.5 7B": Sizes(7.62, 28, 28, 4, 128),
-    "Gemma 2 9B": Sizes(9.24, 42, 16, 8, 256, window="4,096, every second"),
-    "gpt-oss 20B": Sizes(20.9, 24, 64, 8, 64, window="128, every second"),
-    "DeepSeek-V3": Sizes(671.0, 61, 128, 128, 128, latent=576),
-}
+
+
+def sizes_of(name: str) -> Sizes:
+    """Those of a published model; its parameters with three digits."""
+    config, model = PUBLISHED[name], MODELS[name]
+    heads, window = config.attention, (model.window, model.windowed_layers / model.n_layers)
+    return Sizes(
+        float(f"{parameters(config) / 1e9:.3g}"),
+        *(config.n_layers, heads.n_heads, heads.n_kv_heads or heads.n_heads, config.d_head),
+        latent=0 if config.mixer is None else model.width,
+        window=next(said for said, kept in WINDOWS.items() if kept == window),
+    )
+
+
+OFFERED = {name: sizes_of(name) for name in MODELS}
 
 
 class Need(NamedTuple):
@@ -92,7 +96,7 @@ def cached(sizes: Sizes) -> CachedModel:
     """The model as `cache_bytes` wants it."""
     window, share = WINDOWS[sizes.window]
     width = sizes.latent or 2 * sizes.kv_heads * sizes.head_width
-    return CachedModel("described", sizes.layers, width, 0, window, round(share * sizes.layers))
+    return CachedModel(sizes.layers, width, 0, window, round(share * sizes.layers))
 
 
 def need(sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Need:
@@ -118,7 +122,7 @@ def need(sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache
 def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float = 2.0, cache_number: float = 2.0) -> Svg:
     """Above the weights, the cache, and the cache as in 2017; below what part of each card they take."""
     found = need(sizes, texts, tokens, weight_bytes, cache_number)
-    sizes_of = {
+    lengths = {
         "weights": Bar(found.weights, gibi(found.weights), MUTED),
         "cache": Bar(found.cache, gibi(found.cache), BLUE.full),
         "cache as in 2017": Bar(found.early, gibi(found.early), GREY.full),
@@ -137,7 +141,7 @@ def draw(name: str, sizes: Sizes, texts: int, tokens: int, weight_bytes: float =
     place = dict(names=LEFT, length=LENGTH, room=180)
     rows = [
         title(f"{name}: {texts:,} × {tokens:,} tokens"),
-        bars(sizes_of, **place),
+        bars(lengths, **place),
         title("What fits on your card, with a tenth left free?"),
         bars(cards, **place, full=1),
     ]
@@ -179,9 +183,9 @@ def digits(number: float) -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
     """Choose a published model or change its sizes; how many texts, how long, and in how many bits a number."""
-    check_one_of("cache_size_explorer", PUBLISHED, model=model)
-    begin = PUBLISHED[model]
-    name = choice("Model", [*PUBLISHED, OWN], model)
+    check_one_of("cache_size_explorer", OFFERED, model=model)
+    begin = OFFERED[model]
+    name = choice("Model", [*OFFERED, OWN], model)
     own = {
         "parameters": widgets.BoundedFloatText(
             begin.parameters, min=0.001, max=5000, description="10⁹ parameters", style=STYLE
@@ -198,7 +202,7 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
         own["kv_heads"].max = change["new"]  # there are at most as many as query heads
 
     own["heads"].observe(follow_heads, "value")
-    filled_by(name, {known: sizes._asdict() for known, sizes in PUBLISHED.items()}, own, OWN)
+    filled_by(name, {known: sizes._asdict() for known, sizes in OFFERED.items()}, own, OWN)
 
     def picture(name: str, texts: int, tokens: int, weights: float, cache: float, **sizes: Any) -> Svg:
         return draw(name, Sizes(**sizes), texts, tokens, weights, cache)
@@ -207,7 +211,7 @@ def cache_size_explorer(model: str = "Llama 3 8B") -> Explore:
         lambda model, **others: picture(name=model, **others),
         name="cache-size",
         told=True,
-        recorded={"model": list(PUBLISHED), "texts": [1, *TEXTS[1::2]], "weights": [2.0, 0.5], "cache": [2.0, 0.5]}
+        recorded={"model": list(OFFERED), "texts": [1, *TEXTS[1::2]], "weights": [2.0, 0.5], "cache": [2.0, 0.5]}
         | dict.fromkeys(own),
         model=name,
         texts=stops("Texts at once", {f"{n:,}": n for n in TEXTS}, 8),

@@ -26,13 +26,10 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.rows import Text, stacked, title, waterfall
 from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, ORANGE, PINK, gibi
+from tx_helpers.zoo.published import PUBLISHED
 
 OWN = "one of your own"
-CHOSEN = {
-    **MODELS,
-    "Llama 3 8B": ModelSizes(32, 4096, 32, 128_256, hidden=14_336, kv_heads=8, gated=True, tied=False),
-    "GPT-2 XL": ModelSizes(48, 1600, 25, 50_257, positions=1024),
-}
+CHOSEN = MODELS | {name: ModelSizes.of(PUBLISHED[name]) for name in ("Llama 3 8B", "GPT-2 XL")}
 HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
 TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
 LENGTHS = (1024, 2048, 8192, 131_072)

@@ -16,30 +16,10 @@ from tx_helpers.lessons.scaling_up.cluster import Assumptions, Cluster, Layout
 from tx_helpers.lessons.scaling_up.planner import Plan, plan
 from tx_helpers.lessons.scaling_up.workload import ModelSizes, Training
 from tx_helpers.nn.arguments import check_types
-from tx_helpers.zoo.parts.experts import ExpertGroups, ExpertsConfig
-from tx_helpers.zoo.parts.latent import LatentConfig
+from tx_helpers.zoo.published import PUBLISHED
 
-MODELS: dict[str, ModelSizes] = {
-    # Brown et al. 2020, table 2.1; GPT-2's vocabulary, 2,048 learned positions
-    "GPT-3 175B": ModelSizes(96, 12_288, 96, 50_257, positions=2048),
-    # Chowdhery et al. 2022, table 1 and section 2: one head of keys and values, SwiGLU, parallel layers, tied
-    "PaLM 540B": ModelSizes(118, 18_432, 48, 256_000, kv_heads=1, head_width=256, gated=True, parallel=True),
-    # Grattafiori et al. 2024, table 3; its vocabulary, 128,000, without the special tokens of the released model
-    "Llama 3 405B": ModelSizes(126, 16_384, 128, 128_256, hidden=53_248, kv_heads=8, gated=True, tied=False),
-    # DeepSeek-AI 2024, section 4.2, without the module that predicts the token after next
-    "DeepSeek-V3": ModelSizes(
-        *(61, 7168, 128, 129_280),
-        hidden=18_432,
-        gated=True,
-        tied=False,
-        latent=LatentConfig(512, 64, 128, 128, 1536),
-        experts=ExpertsConfig(256, 8, shared=1, groups=ExpertGroups(8, 4, 2)),
-        expert_hidden=2048,
-        dense_layers=3,
-    ),
-    # Narayanan et al. 2021, table 1; the sizes of the later MT-NLG
-    "GPT 530B": ModelSizes(105, 20_480, 128, 51_200, positions=2048),
-}
+NAMES = ("GPT-3 175B", "PaLM 540B", "Llama 3 405B", "DeepSeek-V3", "GPT 530B")
+MODELS = {name: ModelSizes.of(PUBLISHED[name], parallel=name == "PaLM 540B") for name in NAMES}
 
 
 @dataclass(frozen=True)

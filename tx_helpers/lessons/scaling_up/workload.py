@@ -71,7 +71,7 @@ class ModelSizes:
             check_numbers("ModelSizes", least=1, whole=True, expert_hidden=self.expert_hidden)
 
     @classmethod
-    def of(cls, config: TransformerConfig) -> "ModelSizes":
+    def of(cls, config: TransformerConfig, *, parallel: bool = False) -> "ModelSizes":
         """The sizes of a decoder with this config. Windows are counted as full attention."""
         check_types("ModelSizes.of", TransformerConfig, config=config)
         layers = [config.of_layer(i) for i in range(config.n_layers)]
@@ -93,6 +93,7 @@ class ModelSizes:
             head_width=first.d_head if first.mixer is None else None,
             gated=first.feed_forward.gated,
             tied=config.embedding.tied,
+            parallel=parallel,
             positions=config.context_length if config.positions.kind == "learned" else 0,
             latent=first.mixer,
             experts=mixed[0].feed_forward.experts if mixed else None,

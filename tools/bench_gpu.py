@@ -16,7 +16,7 @@ import time
 
 import torch
 
-from tx_helpers.lessons.scaling_up.hardware import chip_of
+from tx_helpers.lessons.scaling_up.planning.hardware import chip_of
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import TextBatch
 from tx_helpers.training.costs import flops

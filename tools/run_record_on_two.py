@@ -21,8 +21,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from tx_helpers.lessons.scaling_up import two_processes
-from tx_helpers.lessons.scaling_up.launch import launch
+from tx_helpers.lessons.scaling_up.real import two_processes
+from tx_helpers.lessons.scaling_up.real.launch import launch
 from tx_helpers.lessons.what_changed import record
 from tx_helpers.text.corpora import tinyshakespeare
 from tx_helpers.training.experiment import machine, save

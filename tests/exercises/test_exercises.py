@@ -18,8 +18,8 @@ from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.quizzes import Choice, Question
-from tx_helpers.lessons.scaling_up.collectives import all_reduce
-from tx_helpers.lessons.scaling_up.schedules import gpipe
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce
+from tx_helpers.lessons.scaling_up.simulated.schedules import gpipe
 
 
 def answers(kind: str) -> dict[str, dict[str, object]]:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from notebook_frame import ROOT
-from tx_helpers.lessons.scaling_up.launch import launch, started
+from tx_helpers.lessons.scaling_up.real.launch import launch, started
 
 CASES = str(ROOT / "tests/support/parallel_cases.py")
 PATHS = os.pathsep.join(map(str, (ROOT, ROOT / "tests/support")))

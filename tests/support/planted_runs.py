@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tx_helpers.lessons.scaling_up.laws import Law
+from tx_helpers.lessons.scaling_up.laws.law import Law
 
 PLANTED = Law(E=0.5, A=20.0, B=2000.0, alpha=0.5, beta=0.8)
 LENGTHS = (100, 200, 400, 800)

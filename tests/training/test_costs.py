@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tx_helpers.lessons.scaling_up.measured import measured_activations, measured_flops, measured_state
+from tx_helpers.lessons.scaling_up.real.measured import measured_activations, measured_flops, measured_state
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, NormConfig, PositionConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, EncoderOnly, count_parameters
 from tx_helpers.text.data import TextBatch

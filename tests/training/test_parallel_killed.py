@@ -11,7 +11,7 @@ import pytest
 from launch import CASES as SCRIPT
 from launch import measured, torchrun
 from parallel_cases import CASES, FSDP, Case
-from tx_helpers.lessons.scaling_up.launch import left
+from tx_helpers.lessons.scaling_up.real.launch import left
 from tx_helpers.training.parallel import Parallel
 from tx_helpers.training.sharded import last_checkpoint
 
@@ -67,7 +67,7 @@ def test_a_killed_process_ends_the_run_and_a_restart_goes_on(tmp_path):
     assert [path.name for path in (tmp_path / "slow").iterdir()] == [f"step-{steps:08}"]
 
 
-@pytest.mark.thorough  # what `torchrun` leaves is tested by tests/lessons/scaling_up/test_launch.py
+@pytest.mark.thorough  # what `torchrun` leaves is tested by tests/lessons/scaling_up/real/test_launch.py
 def test_no_process_is_left_when_a_test_is_interrupted(tmp_path):
     with pytest.raises(KeyboardInterrupt), torchrun(2, SCRIPT, '["slow"]', str(tmp_path), STEPS="1000") as launched:
         pids = begun(tmp_path, launched, 0)

@@ -24,8 +24,9 @@ from tx_helpers.lessons.limits_of_recurrence.recurrent import Recaller
 from tx_helpers.lessons.masking import leaks, masks
 from tx_helpers.lessons.multi_head_attention import head_removal
 from tx_helpers.lessons.positions_inside_attention import hands
-from tx_helpers.lessons.scaling_up import law_runs, pipeline_schedule, scaling_law, sharded_count, sharded_ways
-from tx_helpers.lessons.scaling_up import planner_explorer as planner
+from tx_helpers.lessons.scaling_up.laws import law_runs, scaling_law
+from tx_helpers.lessons.scaling_up.planning import planner_explorer as planner
+from tx_helpers.lessons.scaling_up.simulated import pipeline_schedule, sharded_count, sharded_ways
 from tx_helpers.lessons.self_attention import attention_stepper, query_plane, self_attention
 from tx_helpers.lessons.start_here import translation
 from tx_helpers.lessons.tokens_and_embeddings import directions, embeddings, fusing, tokens

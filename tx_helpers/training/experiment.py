@@ -96,9 +96,9 @@ class Experiment:
 def experiments() -> dict[str, Experiment]:
     """name -> each experiment of the lessons; imports the modules that have one."""
     found = {}
-    for path in sorted(PACKAGE.glob("lessons/*/*.py")):
+    for path in sorted(PACKAGE.glob("lessons/*/**/*.py")):
         if re.search(r"= Experiment\(", path.read_text(encoding="utf-8")):
-            module = import_module(f"tx_helpers.lessons.{path.parent.name}.{path.stem}")
+            module = import_module(".".join(("tx_helpers", *path.relative_to(PACKAGE).with_suffix("").parts)))
             found |= {one.name: one for one in vars(module).values() if isinstance(one, Experiment)}
     return found
 

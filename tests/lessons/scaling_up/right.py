@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 
 from answer_tables import named
-from tx_helpers.lessons.scaling_up.collectives import all_to_all
-from tx_helpers.lessons.scaling_up.laws import Law
-from tx_helpers.lessons.scaling_up.layouts import sum_over_ranks
-from tx_helpers.lessons.scaling_up.schedules import Action, one_forward_one_backward
+from tx_helpers.lessons.scaling_up.laws.law import Law
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_to_all
+from tx_helpers.lessons.scaling_up.simulated.layouts import sum_over_ranks
+from tx_helpers.lessons.scaling_up.simulated.schedules import Action, one_forward_one_backward
 
 
 def ring_without_neighbours(rank, parts):

@@ -3,8 +3,8 @@
 import torch
 
 from answer_tables import named
-from tx_helpers.lessons.scaling_up.collectives import all_gather, all_to_all, reduce_scatter
-from tx_helpers.lessons.scaling_up.layouts import gather_parts
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, all_to_all, reduce_scatter
+from tx_helpers.lessons.scaling_up.simulated.layouts import gather_parts
 
 
 def targets_of_gathered_gradients(rank, gradient, count):

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from tx_helpers.exercises.catalogue import find
-from tx_helpers.lessons.scaling_up.collectives import reduce_scatter
-from tx_helpers.lessons.scaling_up.laws import Law
-from tx_helpers.lessons.scaling_up.layouts import expert_parallel, ring_attention
-from tx_helpers.lessons.scaling_up.ranks import simulate
-from tx_helpers.lessons.scaling_up.schedules import bubble_by_formula, one_forward_one_backward
+from tx_helpers.lessons.scaling_up.laws.law import Law
+from tx_helpers.lessons.scaling_up.simulated.collectives import reduce_scatter
+from tx_helpers.lessons.scaling_up.simulated.layouts import expert_parallel, ring_attention
+from tx_helpers.lessons.scaling_up.simulated.ranks import simulate
+from tx_helpers.lessons.scaling_up.simulated.schedules import bubble_by_formula, one_forward_one_backward
 
 COUNTS = pytest.mark.parametrize("n", [1, 2, 3, 5])
 

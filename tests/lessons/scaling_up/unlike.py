@@ -3,7 +3,7 @@
 import torch
 
 from answer_tables import edits, named
-from tx_helpers.lessons.scaling_up.collectives import all_gather, all_to_all  # noqa: F401 (a table uses it)
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, all_to_all  # noqa: F401 (a table uses it)
 
 
 def sent_with_a_limit_for_each_expert(rank, x, chosen, expert):

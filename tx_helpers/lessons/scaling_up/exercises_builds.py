@@ -3,8 +3,8 @@
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.lessons.scaling_up.collectives import all_gather, all_reduce, reduce_scatter
-from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, all_reduce, reduce_scatter
+from tx_helpers.lessons.scaling_up.simulated.on_ranks import on_ranks
 
 # --- all gradients in one trip around the ring ------------------------------------------------------------------------
 

@@ -3,10 +3,10 @@
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.lessons.scaling_up.collectives import all_gather, all_reduce
-from tx_helpers.lessons.scaling_up.layouts import sum_over_ranks
-from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
-from tx_helpers.lessons.scaling_up.schedules import Action, bubble, gpipe, in_flight, timeline
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, all_reduce
+from tx_helpers.lessons.scaling_up.simulated.layouts import sum_over_ranks
+from tx_helpers.lessons.scaling_up.simulated.on_ranks import on_ranks
+from tx_helpers.lessons.scaling_up.simulated.schedules import Action, bubble, gpipe, in_flight, timeline
 
 # --- a sum around the ring -------------------------------------------------------------------------------------------
 

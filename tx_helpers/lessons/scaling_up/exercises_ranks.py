@@ -3,9 +3,9 @@
 import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
-from tx_helpers.lessons.scaling_up.collectives import all_reduce
-from tx_helpers.lessons.scaling_up.layouts import expert_parallel
-from tx_helpers.lessons.scaling_up.on_ranks import on_ranks
+from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce
+from tx_helpers.lessons.scaling_up.simulated.layouts import expert_parallel
+from tx_helpers.lessons.scaling_up.simulated.on_ranks import on_ranks
 from tx_helpers.zoo.parts.flash import merge, partial_attention
 
 # --- the mean over all targets ---------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ targets = Exercise(
 @targets.solution
 def mean_over_all_targets(rank, gradient, count):
     """The gradient (P,) of the mean loss over all ranks' targets; this rank's mean is over `count` of them."""
-    from tx_helpers.lessons.scaling_up.collectives import all_reduce
+    from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce
 
     both = torch.cat([gradient * count, gradient.new_tensor([count])])  # one all-reduce for both
     *total, targets = all_reduce(rank, both)
@@ -118,7 +118,7 @@ sharded = Exercise(
 @sharded.solution
 def sharded_step(rank, part, gradient_of, lr):
     """This rank's part (P/n,) after a step on the mean gradient of all ranks."""
-    from tx_helpers.lessons.scaling_up.collectives import all_gather, reduce_scatter
+    from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, reduce_scatter
 
     own_rows = gradient_of(torch.cat(all_gather(rank, part)))
     summed = reduce_scatter(rank, list(own_rows.chunk(rank.count)))  # over the ranks, of this rank's part
@@ -198,7 +198,7 @@ clipping = Exercise(
 @clipping.solution
 def clip_over_shards(rank, part, limit):
     """This rank's part of the gradient, scaled so that the norm of all parts together is at most `limit`."""
-    from tx_helpers.lessons.scaling_up.collectives import all_reduce
+    from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce
 
     squares = all_reduce(rank, part @ part)
     return part * limit / squares.sqrt().clamp(min=limit)
@@ -378,7 +378,7 @@ dispatch = Exercise(
 @dispatch.solution
 def send_to_experts(rank, x, chosen, expert):
     """The result (T, D) of each token's expert, in the order of x (T, D); expert number j is on rank j."""
-    from tx_helpers.lessons.scaling_up.collectives import all_to_all
+    from tx_helpers.lessons.scaling_up.simulated.collectives import all_to_all
 
     sorted_by_rank = chosen.argsort()
     arrived = all_to_all(rank, list(x[sorted_by_rank].split(chosen.bincount(minlength=rank.count).tolist())))

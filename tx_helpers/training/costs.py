@@ -188,12 +188,12 @@ def flops(model: nn.Module, rows: int, length: int, *, checkpointing: bool = Fal
     check_numbers("costs", least=1, whole=True, rows=rows, length=length)
     _check(model)
     N, blocks = rows * length, blocks_of(model)
-    in_blocks = sum(2 * N * _weights(block) for block in blocks)
-    outside = 2 * N * (_weights(model) - sum(map(_weights, blocks)))
+    in_blocks = sum(2 * N * matrix_weights(block) for block in blocks)
+    outside = 2 * N * (matrix_weights(model) - sum(map(matrix_weights, blocks)))
     attention = sum(4 * N * length * block.self_attention.n_heads * block.self_attention.d_head for block in blocks)
     again = 0
     if checkpointing:  # all of a block but its last product, of which nothing is kept
-        again = in_blocks + attention - sum(2 * N * _weights(block.feed_forward.contract) for block in blocks)
+        again = in_blocks + attention - sum(2 * N * matrix_weights(block.feed_forward.contract) for block in blocks)
     return 3 * (in_blocks + outside + attention) + again
 
 
@@ -225,5 +225,6 @@ def _padded(parameter: nn.Parameter, shard: int) -> int:
     return -(-rows // shard) * shard * (parameter.numel() // rows)
 
 
-def _weights(module: nn.Module) -> int:
+def matrix_weights(module: nn.Module) -> int:
+    """The weights of its matrices, which are products of a forward pass."""
     return sum(part.weight.numel() for part in module.modules() if isinstance(part, nn.Linear))

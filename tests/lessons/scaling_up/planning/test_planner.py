@@ -13,18 +13,28 @@ from tx_helpers.lessons.scaling_up.planning.cluster import Assumptions, Cluster,
 from tx_helpers.lessons.scaling_up.planning.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planning.layout_costs import kept_by_a_block, memory, waiting
 from tx_helpers.lessons.scaling_up.planning.planner import best_layouts, layouts, needed_mfu, plan
-from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training
+from tx_helpers.lessons.scaling_up.planning.workload import Training, sizes_of
 from tx_helpers.lessons.scaling_up.simulated.collectives import all_gather, all_reduce, reduce_scatter
 from tx_helpers.lessons.scaling_up.simulated.ranks import simulate
 from tx_helpers.lessons.scaling_up.simulated.schedules import bubble_by_formula, in_flight, interleaved
-from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, TransformerConfig
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, NormConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.training import costs
 from tx_helpers.zoo.parts.experts import ExpertsConfig
 from wrong_arguments import faults
 
-SMALL = ModelSizes(12, 768, 12, 50_257)
-MIXED = replace(SMALL, gated=True, experts=ExpertsConfig(8, 2), expert_hidden=512)
+
+def sized(n_layers, d_model, n_heads, vocab_size=50_257, **network):
+    feed_forward = FeedForwardConfig(bias=False, **network)
+    heads = AttentionConfig(n_heads, bias=False)
+    norm = NormConfig("rms")
+    return sizes_of(
+        TransformerConfig(vocab_size, d_model, n_layers, attention=heads, feed_forward=feed_forward, norm=norm)
+    )
+
+
+SMALL = sized(12, 768, 12)
+MIXED = sized(12, 768, 12, d_ff=512, gated=True, experts=ExpertsConfig(8, 2))
 TRAINING = Training(1e9, 1024, 64)
 EIGHT = Cluster("A100 80GB", 8)
 TWO_NODES = Cluster("H100 SXM", 16)
@@ -44,7 +54,7 @@ def test_memory_is_that_of_the_formulas_that_walk_through_a_model(optimizer, sta
     model = DecoderOnly(config)
     expected = costs.memory(model, 2, 32, optimizer=optimizer)
     numbers = Training(1e6, 32, 2, weight=4, gradient=4, optimizer=states, activation=4)
-    found = memory(ModelSizes.of(config), numbers, Layout(rows=2))
+    found = memory(sizes_of(config), numbers, Layout(rows=2))
     for part in ("weights", "gradients", "optimizer"):
         assert found[part] == pytest.approx(getattr(expected, part), rel=0.01)  # the walk counts the norms' biases
     assert found["activations"] == pytest.approx(expected.activations, rel=0.02)
@@ -53,7 +63,7 @@ def test_memory_is_that_of_the_formulas_that_walk_through_a_model(optimizer, sta
 def test_a_block_keeps_what_korthikanti_counts():
     """s b h (34 + 5 a s / h) / t bytes, with dropout; 34 s b h / t where the scores are computed again."""
     s, b, h, a = 2048, 2, 12_288, 96
-    sizes, training = ModelSizes(96, h, a, 51_200), Training(300e9, s, 64, dropout=True)
+    sizes, training = sized(96, h, a, 51_200), Training(300e9, s, 64, dropout=True)
     for t in (1, 8):
         layout = Layout(tensor=t, rows=b)
         assert kept_by_a_block(sizes, training, layout, scores=True) == s * b * h * (34 + 5 * a * s / h) / t
@@ -133,7 +143,7 @@ def test_the_time_of_a_step_by_hand():
     assumed = Assumptions(matmul=0.5, bandwidth=1.0)
     found = plan(SMALL, TRAINING, EIGHT, Layout(data=8, rows=8), assumed)
     tokens, T = 8 * 1024, 1024
-    weights, scores = SMALL.block_weights_met + SMALL.vocab * 768, 12 * 4 * T * 768
+    weights, scores = SMALL.met + SMALL.vocab * 768, 12 * 4 * T * 768
     compute = tokens * (6 * weights + 1.75 * scores) / (312e12 * 0.5)
     assert found.seconds["compute"] == pytest.approx(compute)
     sent = 2 * 7 / 8 * 4 * SMALL.parameters / 300e9
@@ -207,7 +217,7 @@ def test_a_plans_figures_belong_together():
 def test_hfu_counts_what_is_computed_again():
     """Four passes in place of three, but for the output layer, which is not recomputed, and the masked scores."""
     full = plan(SMALL, TRAINING, EIGHT, Layout(data=8, recompute="full"))
-    scores, matrices = 2 * 1024 * SMALL.score_width * 12, 2 * SMALL.block_weights_met
+    scores, matrices = 2 * 1024 * SMALL.score_width, 2 * SMALL.met
     output = 2 * SMALL.vocab * 768
     expected = (4 * matrices + 2.25 * scores + 3 * output) / (3 * (matrices + scores + output))
     assert full.hfu / full.mfu == pytest.approx(expected)
@@ -243,12 +253,12 @@ def test_a_small_model_needs_neither_tensor_nor_pipeline():
 
 
 def test_a_model_that_fits_nowhere_has_no_layout():
-    huge = ModelSizes(96, 12_288, 96, 50_257)
+    huge = sized(96, 12_288, 96)
     assert best_layouts(huge, TRAINING, EIGHT) == []
 
 
 def test_experts_are_spread_where_a_chip_cannot_hold_them():
-    many = ModelSizes(24, 2048, 16, 50_257, gated=True, experts=ExpertsConfig(64, 2), expert_hidden=4096)
+    many = sized(24, 2048, 16, d_ff=4096, gated=True, experts=ExpertsConfig(64, 2))
     found = best_layouts(many, Training(1e9, 2048, 64), Cluster("H100 SXM", 16))[0]
     assert found.fits and found.layout.expert > 1
 

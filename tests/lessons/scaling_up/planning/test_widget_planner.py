@@ -44,7 +44,7 @@ def test_what_is_planned():
 
 def test_sizes_of_a_model_of_ones_own():
     sizes = own_sizes(3, 768)
-    assert (sizes.heads, sizes.head_width, sizes.hidden, sizes.gated) == (6, 128, 2048, True)
+    assert (sizes.heads, sizes.cache_width, sizes.met) == (6, 2 * 768, 3 * (4 * 768**2 + 3 * 768 * 2048))
     assert CHOSEN["GPT-2 XL"].parameters == pytest.approx(1.558e9, rel=0.001)
     assert CHOSEN["Llama 3 8B"].parameters == pytest.approx(8.03e9, rel=0.001)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tx_helpers.lessons.cheaper_and_longer.mixers import LinearAttention
-from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training
+from tx_helpers.lessons.scaling_up.planning.workload import Training, sizes_of
 from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -57,46 +57,40 @@ CONFIGS = {
 def test_parameters_are_those_of_the_model(config):
     with torch.device("meta"):
         model = DecoderOnly(config)
-    assert ModelSizes.of(config).parameters == count_parameters(model)
+    assert sizes_of(config).parameters == count_parameters(model)
 
 
 @pytest.mark.parametrize("config", [gpt2(), gpt2("gpt2-xl"), llama("7b")])
 def test_with_biases_they_are_nearly_those(config):
     with torch.device("meta"):
         model = DecoderOnly(config)
-    assert ModelSizes.of(config).parameters == pytest.approx(count_parameters(model), rel=0.001)
+    assert sizes_of(config).parameters == pytest.approx(count_parameters(model), rel=0.001)
 
 
 @pytest.mark.parametrize("name", ["plain", "gated, grouped, untied"])
 def test_flops_are_those_of_the_formula_that_walks_through_a_model(name):
     with torch.device("meta"):
         model = DecoderOnly(CONFIGS[name])
-    assert 2 * T * ModelSizes.of(CONFIGS[name]).flops(T) == flops(model, 2, T)
+    assert 2 * T * sizes_of(CONFIGS[name]).flops(T) == flops(model, 2, T)
 
 
 def test_a_token_meets_few_experts():
-    sizes = ModelSizes.of(CONFIGS["experts behind a dense block"])
+    sizes = sizes_of(CONFIGS["experts behind a dense block"])
     one = 3 * 48 * 40
-    assert sizes.in_experts == 2 * 5 * one and sizes.dense_layers == 1 and sizes.expert_layers == 2
-    assert sizes.parameters - sizes.active == 2 * 3 * one  # two layers, in which three of five experts are not met
+    assert sizes.in_experts == 2 * 5 * one and sizes.expert_layers == 2
+    gains = (2 * 3) * 48
+    assert sizes.common + sizes.in_experts - gains - sizes.met == 2 * 3 * one  # in two layers three of five are not met
 
 
-def test_what_has_no_sizes_of_one_kind():
-    wide = replace(HEADS, n_heads=4)
-    several = replace(CONFIGS["plain"], layers=(LayerConfig(), LayerConfig(attention=wide), LayerConfig()))
-    with pytest.raises(ValueError, match="blocks of several shapes, expected one, and one with experts"):
-        ModelSizes.of(several)
+def test_a_mixer_without_a_formula_is_refused():
     with pytest.raises(ValueError, match="the mixer is a LinearAttention, expected attention or LatentConfig"):
-        ModelSizes.of(replace(CONFIGS["plain"], mixer=LinearAttention()))
+        sizes_of(replace(CONFIGS["plain"], mixer=LinearAttention()))
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: ModelSizes(0, 8, 2, 10), "ModelSizes: layers=0, expected at least 1"),
-        (lambda: ModelSizes(1, 8, 6, 10, kv_heads=4), "heads=6 is not divisible by kv_heads=4"),
-        (lambda: ModelSizes(1, 8, 2, 10, experts=ExpertsConfig()), "expert_hidden is None, expected a whole number"),
-        (lambda: ModelSizes(1, 8, 2, 10).flops(0), "flops: length=0, expected at least 1"),
+        (lambda: sizes_of(CONFIGS["plain"]).flops(0), "flops: length=0, expected at least 1"),
         (lambda: Training(1e9, 0, 8), "Training: length=0, expected at least 1"),
         (lambda: Training(1e9, 8, 8, fp8=1), "Training: fp8 is 1, expected a bool"),
     ],

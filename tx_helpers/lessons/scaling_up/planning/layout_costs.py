@@ -39,7 +39,7 @@ PASSES = {"none": (3, 3.0), "selective": (3, 7 / 4), "full": (4, 9 / 4)}
 def parameters_on_a_chip(sizes: ModelSizes, layout: Layout) -> tuple[float, float]:
     """Of the first stage: (those that all data groups have, those in experts)."""
     share = layers_on_a_chip(sizes, layout) / sizes.layers / layout.tensor
-    embedding = sizes.embedding_weights if layout.pipeline == 1 else sizes.vocab * sizes.width
+    embedding = sizes.outside if layout.pipeline == 1 else sizes.vocab * sizes.width
     return sizes.common * share + embedding / layout.tensor, sizes.in_experts * share / layout.expert
 
 
@@ -57,12 +57,7 @@ def waiting(pipeline: int, microbatches: int, chunks: int = 1) -> int:
 def kept_by_a_block(sizes: ModelSizes, training: Training, layout: Layout, *, scores: bool) -> float:
     """Bytes of one microbatch on one chip, in the mean of all blocks. `scores`: with those of T × T."""
     D, a, t = sizes.width, training.activation, layout.tensor
-    each = 4 if sizes.gated else 2
-    inside = (sizes.layers - sizes.expert_layers) * each * sizes.hidden
-    if sizes.experts is not None:
-        k, shared = sizes.experts.top_k, sizes.experts.shared
-        inside += sizes.expert_layers * (k * (2 * D + each * sizes.expert_hidden) + shared * each * sizes.expert_hidden)
-    of_a_token = a * (4 * D + sizes.kept_by_heads + inside / sizes.layers) + training.dropout * 2 * D
+    of_a_token = a * (4 * D + sizes.kept) + training.dropout * 2 * D
     if scores:
         of_a_token += sizes.heads * training.length * (a + training.dropout * (1 + a))
     return tokens_on_a_chip(training, layout) * of_a_token / t
@@ -109,8 +104,8 @@ def hardware_flops(sizes: ModelSizes, training: Training, layout: Layout) -> dic
     matrices, scores = PASSES[layout.recompute]
     tokens = training.tokens_a_step
     return {
-        "matrices": matrices * 2 * sizes.block_weights_met * tokens,
-        "scores": scores * 2 * training.length * sizes.score_width * sizes.layers * tokens,
+        "matrices": matrices * 2 * sizes.met * tokens,
+        "scores": scores * 2 * training.length * sizes.score_width * tokens,
         "output": 3 * 2 * sizes.vocab * sizes.width * tokens,
     }
 
@@ -169,8 +164,7 @@ def _ring(sizes: ModelSizes, layout: Layout, N: float, cluster: Cluster) -> floa
     """Seconds in which keys and values of one block travel around the ring once; N: tokens times bytes."""
     if layout.context == 1:
         return 0.0
-    w = sizes.latent.widths if sizes.latent else {}
-    width = w["d_latent"] + w["d_rotary"] if w else 2 * max(1, sizes.kv_heads / layout.tensor) * sizes.head_width
+    width = sizes.cache_width / min(sizes.kv_heads, layout.tensor)
     inside = members_inside(layout.context, layout.tensor, cluster.node)
     slowest = cluster.chip.link if inside == layout.context else cluster.chip.network
     return (layout.context - 1) * N * width / slowest

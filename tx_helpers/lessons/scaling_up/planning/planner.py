@@ -1,6 +1,6 @@
 """Plan a training run before renting the chips: does it fit, how long does it take, at what cost, in which layout?
 
-    sizes = ModelSizes(layers=32, width=4096, heads=32, kv_heads=8, hidden=14336, vocab=128256, gated=True, tied=False)
+    sizes = sizes_of(PUBLISHED["Llama 3 8B"])
     training = Training(tokens=1e12, length=8192, batch=512)
     cluster = Cluster("H100 SXM", 64)
     found = plan(sizes, training, cluster, Layout(data=64, stage=2))
@@ -67,7 +67,7 @@ class Plan:
     def causal_mfu(self) -> float:
         """MFU that counts half of the scores, those that the causal mask leaves."""
         T, sizes = self.training.length, self.sizes
-        return self.mfu * (1 - 3 * T * sizes.score_width * sizes.layers / sizes.flops(T))
+        return self.mfu * (1 - 3 * T * sizes.score_width / sizes.flops(T))
 
     @property
     def hfu(self) -> float:

@@ -19,8 +19,9 @@ from tx_helpers.lessons.scaling_up.planning.cluster import RECOMPUTED, Cluster, 
 from tx_helpers.lessons.scaling_up.planning.hardware import CHIPS
 from tx_helpers.lessons.scaling_up.planning.planner import Plan, best_layouts, needed_mfu, plan
 from tx_helpers.lessons.scaling_up.planning.published import MODELS
-from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training
+from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training, sizes_of
 from tx_helpers.nn.arguments import check_one_of
+from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, TransformerConfig
 from tx_helpers.show.controls import choice, filled_by, powers, slider, tick
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -29,7 +30,7 @@ from tx_helpers.show.shapes import BLUE, GOLD, GREEN, GREY, MUTED, ORANGE, PINK,
 from tx_helpers.zoo.published import PUBLISHED
 
 OWN = "one of your own"
-CHOSEN = MODELS | {name: ModelSizes.of(PUBLISHED[name]) for name in ("Llama 3 8B", "GPT-2 XL")}
+CHOSEN = MODELS | {name: sizes_of(PUBLISHED[name]) for name in ("Llama 3 8B", "GPT-2 XL")}
 HEAD = 128  # K of a model of one's own; its vocabulary is GPT-2's
 TOKENS = {"10 billion": 1e10, "300 billion": 3e11, "1 trillion": 1e12, "15 trillion": 1.5e13}
 LENGTHS = (1024, 2048, 8192, 131_072)
@@ -66,7 +67,11 @@ class Choice(NamedTuple):
 
 def own_sizes(layers: int, width: int) -> ModelSizes:
     """A gated model with heads of 128, and the vocabulary of GPT-2."""
-    return ModelSizes(layers, width, width // HEAD, 50_257, gated=True, hidden=8 * width // 3)
+    heads = width // HEAD
+    attention = AttentionConfig(heads, d_head=width // heads, bias=False)
+    network = FeedForwardConfig(8 * width // 3, gated=True, bias=False)
+    config = TransformerConfig(50_257, width, layers, attention=attention, feed_forward=network)
+    return sizes_of(config)
 
 
 @lru_cache(maxsize=256)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from tx_helpers.lessons.scaling_up.planning.cluster import Assumptions, Cluster, Layout
 from tx_helpers.lessons.scaling_up.planning.planner import Plan, plan
-from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training
+from tx_helpers.lessons.scaling_up.planning.workload import ModelSizes, Training, sizes_of
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.zoo.published import PUBLISHED
 
 NAMES = ("GPT-3 175B", "PaLM 540B", "Llama 3 405B", "DeepSeek-V3", "GPT 530B")
-MODELS = {name: ModelSizes.of(PUBLISHED[name], parallel=name == "PaLM 540B") for name in NAMES}
+MODELS = {name: sizes_of(PUBLISHED[name], parallel=name == "PaLM 540B") for name in NAMES}
 
 
 @dataclass(frozen=True)

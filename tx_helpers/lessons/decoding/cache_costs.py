@@ -22,6 +22,7 @@ from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.rows import Bar, Text, bars, stacked
 from tx_helpers.show.shapes import BLUE, GREY, MUTED, ORANGE
+from tx_helpers.training.costs import block_matrices, cache_width
 
 BYTES = 2  # of a number, in float16 or bfloat16
 MACHINES = (8, 24, 80, 640)  # memory in GiB: a small and a large desktop card, one of a data centre, and eight of those
@@ -49,8 +50,7 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
             raise ValueError(f"costs: {path}={value}, which it does not count; expected none")
     D, N, S = config.d_model, config.n_layers, tokens + 1
     queries = config.attention.n_heads * config.d_head  # H·K
-    keys = (config.attention.n_kv_heads or config.attention.n_heads) * config.d_head  # G·K
-    M = 2 * D * queries + 2 * D * keys + (3 if config.feed_forward.gated else 2) * D * config.d_ff
+    M = sum(inputs * outputs for inputs, outputs in block_matrices(config))
     output = D * config.vocab_size
     tables = output if config.embedding.tied else 2 * output
     if config.positions.kind == "learned":
@@ -58,7 +58,7 @@ def costs(config: TransformerConfig, tokens: int, rows: int = 1) -> Costs:
     return Costs(
         with_cache=N * (M + 2 * queries * S) + output,
         without=N * (S * M + 2 * queries * S**2) + output,
-        cache=2 * N * keys * S * rows * BYTES,
+        cache=N * cache_width(config) * S * rows * BYTES,
         matrices=(N * M + tables) * BYTES,
     )
 

@@ -15,7 +15,7 @@ import torch
 from tx_helpers.lessons.what_changed.ladder import CONTEXT, ROWS, Recipe
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.training.costs import block_matrices, flops
+from tx_helpers.training.costs import block_matrices, cache_width, flops
 
 NEWTON_SCHULZ = 5  # iterations of `optimizers.orthogonalise`
 
@@ -43,5 +43,4 @@ def flops_per_token(recipe: Recipe, vocab_size: int) -> float:
 
 def cache_bytes_per_token(config: TransformerConfig, bytes_each: int = 2) -> int:
     """Keys and values of one position in all layers; 2 bytes each, as in bfloat16."""
-    G = config.attention.n_kv_heads or config.attention.n_heads
-    return config.n_layers * 2 * G * config.d_head * bytes_each
+    return config.n_layers * cache_width(config) * bytes_each

@@ -200,7 +200,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--share", type=float, default=1.0, help="of all steps, to train")
     parser.add_argument("--only", choices=("measure", "train", "batch"))
-    parser.add_argument("--to", type=Path, default=two_processes.FILE)
+    parser.add_argument("--to", type=Path, default=two_processes.RECORDED.file)
     options = parser.parse_args()
     if "RANK" in os.environ:
         return work(options)

@@ -1,6 +1,7 @@
 """From logits to a token: the likeliest, or one drawn from those that a filter leaves."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -73,18 +74,18 @@ def sampler(
     """A function logits (B, V) -> ids (B,). Temperature 0: the likeliest token; else drawn after `filter_logits`."""
     check_numbers("sampler", least=0, temperature=temperature)
     check_types("sampler", (torch.Generator, type(None)), generator=generator)
-    given = {"top_k": top_k, "top_p": top_p, "min_p": min_p}
-    filters = {name: value for name, value in given.items() if value is not None}
     if temperature == 0:
-        if filters:
+        given = {"top_k": top_k, "top_p": top_p, "min_p": min_p}
+        if filters := {name: value for name, value in given.items() if value is not None}:
             raise ValueError(
                 f"sampler: temperature=0 takes the likeliest token, but {filters} is given for drawing one"
             )
         return lambda logits: logits.argmax(-1)
-    filter_logits(torch.zeros(1), temperature=temperature, **filters)  # wrong settings are refused now
+    filtered = partial(filter_logits, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    filtered(torch.zeros(1))  # wrong settings are refused now
 
     def draw(logits: Tensor) -> Tensor:
-        p = filter_logits(precise(logits), temperature=temperature, **filters).softmax(-1)
+        p = filtered(precise(logits)).softmax(-1)
         return torch.multinomial(p, 1, generator=generator).squeeze(-1)
 
     return draw

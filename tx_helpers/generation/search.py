@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from tx_helpers.generation.quick import quick_step
 from tx_helpers.generation.sampling import precise, repetition_penalty, sampler
-from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types, described
+from tx_helpers.nn.arguments import Function, check_numbers, check_tensors, check_types, described
 from tx_helpers.nn.decoding import DecodingState, PlainDecoding
 from tx_helpers.training.contexts import in_mode
 
@@ -141,7 +141,7 @@ def beam_search(
     check_numbers("beam_search", least=1, whole=True, beams=beams)
     check_numbers("beam_search", least=0, length_penalty=length_penalty)
     check_numbers("beam_search", least=0, whole=True, end_id=end_id)
-    check_types("beam_search", (Callable, type(None)), watch=watch)
+    check_types("beam_search", (Function, type(None)), watch=watch)
     ids = _prompt_ids(model, prompt, source, max_new_tokens, pad_id)
     B, device = ids.shape[0], ids.device
     rows = torch.arange(B, device=device)
@@ -271,17 +271,23 @@ def _prompt_ids(
     return ids.to(next(model.parameters()).device)
 
 
-def _rows(prompt: int | Sequence) -> list[list[int]]:
+def _rows(prompt: int | Sequence[int] | Sequence[Sequence[int] | Tensor]) -> list[list[int]]:
     """The ids of each row."""
-    if isinstance(prompt, Integral):
+    if isinstance(prompt, int | Integral):
         return [[int(prompt)]]
     try:
         rows = list(prompt)
-        rows = rows if rows and isinstance(rows[0], Sequence | Tensor) else [rows]
-        return [[operator.index(i) for i in row] for row in rows]
+        nested = rows and isinstance(rows[0], Sequence | Tensor)
+        return [_row(row) for row in rows] if nested else [_row(rows)]
     except TypeError as error:
         expected = "expected an id, ids, a list of such rows, or a tensor (B, T)"
         raise ValueError(f"generation: prompt is {described(prompt)}, {expected} ({error})") from error
+
+
+def _row(ids: object) -> list[int]:
+    if not isinstance(ids, Iterable):
+        raise TypeError(f"{described(ids)} is no list of ids")
+    return [operator.index(i) for i in ids]
 
 
 def _pad_left(rows: list[list[int]], model: nn.Module, pad_id: int | None, source: Tensor | None) -> Tensor:

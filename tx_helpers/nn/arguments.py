@@ -10,6 +10,7 @@ legend's (B T S D H K F V): one letter is one size in all tensors of a call.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,16 @@ _KINDS = {
     "int": lambda dtype: dtype in (torch.int64, torch.int32),
     "float": lambda dtype: dtype.is_floating_point,
 }
-_TYPES = {Mapping: "a dictionary", Sequence: "a list", str: "a text", type(None): "None"}
+
+
+@runtime_checkable
+class Function(Protocol):
+    """What can be called, as a type for `check_types`; to mypy, Callable is none."""
+
+    def __call__(self) -> object: ...
+
+
+_TYPES = {Function: "a Callable", Mapping: "a dictionary", Sequence: "a list", str: "a text", type(None): "None"}
 
 
 def check_tensors(where: str, sizes: dict[str, int] | None = None, /, **tensors: tuple[Tensor, str]) -> dict[str, int]:
@@ -56,6 +66,8 @@ def check_broadcast(name: str, tensor: Tensor | None, shape: tuple[int, ...], ki
 
 def check_numbers(
     where: str,
+    named: Mapping[str, float | None] | None = None,
+    /,
     *,
     least: float | None = None,
     above: float | None = None,
@@ -65,7 +77,7 @@ def check_numbers(
     optional: bool = False,
     **numbers: float | None,
 ) -> None:
-    """Check numbers: not NaN, and n >= least, n > above, n <= most, n < less_than, for the bounds that are given.
+    """Check numbers, named in a dictionary or as arguments: not NaN, n >= least, n > above, n <= most, n < less_than.
 
     With `whole` they must be whole numbers; with `optional`, None is allowed. Nothing is checked while a graph is
     traced: a size may be a symbol there.
@@ -76,7 +88,7 @@ def check_numbers(
     bounds = [f"{words} {limit}" for words, limit in limits.items() if limit is not None]
     kind = "a whole number" if whole else "a number"
     expected = f"expected {' and '.join(bounds)}" if bounds else f"expected {kind}"
-    for name, number in numbers.items():
+    for name, number in {**(named or {}), **numbers}.items():
         if number is None and optional:
             continue
         if isinstance(number, bool) or not isinstance(number, Integral if whole else Real):

@@ -20,7 +20,7 @@ from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 from typing import Any, Self
 
-from tx_helpers.nn.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import Function, check_numbers, check_types, described
 from tx_helpers.text.tokenizers import BOS, EOS, PAD, UNKNOWN, Tokenizer, check_text, count_pieces
 
 SPACE, DIGIT, MARK, LETTER = r"\x00-\x20\x7f", "0-9", r"!-/:-@\[-`{-~", r"A-Za-z\x80-\U0010ffff"
@@ -52,7 +52,7 @@ def learn_merges(
     is stale and dropped.
     """
     check_numbers("learn_merges", whole=True, size=size, min_count=min_count)
-    check_types("learn_merges", Callable, glue=glue)
+    check_types("learn_merges", Function, glue=glue)
     check_types("learn_merges", Iterable, alphabet=alphabet)
     pieces, merges = list(alphabet), []
     _check_words(words, pieces)
@@ -107,7 +107,7 @@ def learn_merges(
 def _check_words(words: Mapping[tuple[str, ...], int], alphabet: Sequence[str]) -> None:
     if not isinstance(words, Mapping):
         raise ValueError(f"learn_merges: words is {described(words)}, expected a dict {{pieces of a word: how often}}")
-    check_numbers("learn_merges", whole=True, **{f"words[{word!r}]": count for word, count in words.items()})
+    check_numbers("learn_merges", {f"words[{word!r}]": count for word, count in words.items()}, whole=True)
     known = set(alphabet)
     for word in words:
         if missing := [piece for piece in word if piece not in known]:

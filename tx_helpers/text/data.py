@@ -177,7 +177,7 @@ class PairData(NamedTuple):
     target_tokenizer: Tokenizer
     pairs: list[IdPair]
 
-    def encode(self, pairs: Iterable[tuple]) -> list[IdPair]:
+    def encode(self, pairs: Iterable[tuple[object, ...]]) -> list[IdPair]:
         """Further pairs, such as held-out ones, as ids of the same tokenizers."""
         encode_source, encode_target = self.source_tokenizer.encode, self.target_tokenizer.encode
         return [(encode_source(source), encode_target(target)) for source, target in text_pairs("encode", pairs)]
@@ -186,7 +186,7 @@ class PairData(NamedTuple):
         return PairBatches(self.pairs, batch_size, seed=seed)
 
 
-def word_pairs(pairs: Iterable[tuple], *, tokenizer: type[Tokenizer] = WordTokenizer) -> PairData:
+def word_pairs(pairs: Iterable[tuple[object, ...]], *, tokenizer: type[Tokenizer] = WordTokenizer) -> PairData:
     """Your own pairs of texts, ready for training: each side's tokenizer is trained on that side.
 
     pairs: (source, target), or longer tuples ending in them, as those of `number_pairs`. With
@@ -213,14 +213,15 @@ def train_validation_split(text: Text, share: float = 0.9) -> tuple[Text, Text]:
     return text[:cut], text[cut:]
 
 
-def text_pairs(operation: str, pairs: Iterable[tuple]) -> list[tuple[str, str]]:
+def text_pairs(operation: str, pairs: Iterable[tuple[object, ...]]) -> list[tuple[str, str]]:
     """The last two fields of each pair."""
     texts = []
     for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
-        fields = pair[-2:] if isinstance(pair, Sequence) and not isinstance(pair, str) else ()
-        if len(fields) < 2 or not all(isinstance(text, str) for text in fields):
-            raise ValueError(f"{operation}: {pair!r} does not end in two texts, expected (source, target)")
-        texts.append(tuple(fields))
+        match pair:
+            case [*_, str(source), str(target)]:
+                texts.append((source, target))
+            case _:
+                raise ValueError(f"{operation}: {pair!r} does not end in two texts, expected (source, target)")
     if not texts:
         raise ValueError(f"{operation}: no pairs, expected at least one (source, target)")
     return texts

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from tx_helpers.nn.arguments import check_types
 
 Part = str | tuple[str, ...]  # literal text, or a slot: (rule,) or (member, field)
+Alternatives = Sequence[str] | Mapping[str, float]  # equally likely, or with their weights
 Record = Mapping[str, str]
 
 
@@ -67,7 +68,7 @@ class Grammar:
 
     def __init__(
         self,
-        rules: Mapping[str, Sequence[str] | Mapping[str, float]],
+        rules: Mapping[str, Alternatives],
         cast: Mapping[str, Sequence[Record]] | None = None,
         start: str = "story",
         size: Callable[[str], int] = len,
@@ -128,7 +129,8 @@ class Grammar:
 
     def follow(self, text: str) -> Reading:
         """All that can be told from a text by reading it from left to right."""
-        at, ahead, choices = 0, [self.start], []
+        at, ahead = 0, [self.start]
+        choices: list[tuple[str, int]] = []
         possible = dict(self.cast)  # the records that agree with the text so far
         log_p = -sum(math.log(len(records)) for records in self.cast.values())
         while ahead:
@@ -145,11 +147,12 @@ class Grammar:
                 continue
             if not isinstance(part, str):
                 member, field = part
-                values = (record[field] for record in possible[member])
-                part = next((value for value in values if text.startswith(value, at)), None)
-                if part is None:
-                    return Reading(at, -math.inf, {record[field] for record in possible[member]}, choices, possible)
-                possible[member] = [record for record in possible[member] if record[field] == part]
+                values = {record[field] for record in possible[member]}
+                word = next((value for value in values if text.startswith(value, at)), None)
+                if word is None:
+                    return Reading(at, -math.inf, values, choices, possible)
+                possible[member] = [record for record in possible[member] if record[field] == word]
+                part = word
             elif not text.startswith(part, at):
                 return Reading(at, -math.inf, [part], choices, possible)
             at += len(part)
@@ -174,8 +177,9 @@ class Grammar:
                     if any(_agree(beginning, at, opening) for opening in chosen.openings):
                         ways.append((p * chosen.probability, at, [*ahead, *reversed(chosen.parts)], possible))
                 continue
-            options = {part: (p, possible)}
-            if not isinstance(part, str):
+            if isinstance(part, str):
+                options = {part: (p, possible)}
+            else:
                 member, field = part
                 options = {}
                 for value in {record[field] for record in possible[member]}:
@@ -203,15 +207,16 @@ class Grammar:
         """The exact mean number of characters (or of what `size` counts) of a text."""
         return self._facts[self.start].length
 
-    def _add(self, name: str, rules: Mapping, above: tuple[str, ...]) -> None:
+    def _add(self, name: str, rules: Mapping[str, Alternatives], above: tuple[str, ...]) -> None:
         """Add a rule, after the rules that it refers to."""
         if name in above or name not in rules:
             wrong = "leads back to itself, expected no circle" if name in above else "is missing, expected one"
             raise ValueError(f"Grammar: rule {name!r} {wrong}")
         if (name,) in self.rules:
             return
-        weights = rules[name] if isinstance(rules[name], Mapping) else dict.fromkeys(rules[name], 1.0)
-        if not weights or len(weights) < len(rules[name]) or min(weights.values()) <= 0:
+        given = rules[name]
+        weights = given if isinstance(given, Mapping) else dict.fromkeys(given, 1.0)
+        if not weights or len(weights) < len(given) or min(weights.values()) <= 0:
             raise ValueError(f"Grammar: rule {name!r} needs alternatives, all different, of positive weight")
         texts = [_parts(text) for text in weights]
         for slot in chain.from_iterable(texts):
@@ -267,7 +272,7 @@ def _field_facts(member: str, field: str, values: list[str], size: float) -> Fac
     return Facts(frozenset(values), 0.0, size, frozenset([(member, field)]))
 
 
-def _check_openings(name: str, groups: Sequence) -> None:
+def _check_openings(name: str, groups: Sequence[Collection[str]]) -> None:
     """No text of one group may be the beginning of, or equal, a text of another."""
     for one, other in combinations(groups, 2):
         for a, b in product(sorted(one), sorted(other)):

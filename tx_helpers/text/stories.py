@@ -13,11 +13,11 @@ import math
 from functools import cache
 
 from tx_helpers.nn.arguments import check_numbers, described
-from tx_helpers.text.grammar import Grammar
+from tx_helpers.text.grammar import Alternatives, Grammar
 
 END = "\n\n"  # a blank line ends every story, and counts as its last two characters
 
-SENTENCES = {
+SENTENCES: dict[str, Alternatives] = {
     "story": ["{opening} {likes} {meeting} {loss} {gift} {search} {find} {evening}" + END],
     "opening": {
         "{hero.name} the {mood} {animal} lived in a {look} {colour} {home} by the {mill}.": 3,

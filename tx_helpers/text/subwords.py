@@ -119,32 +119,32 @@ def _check_words(words: Mapping[tuple[str, ...], int], alphabet: Sequence[str]) 
 def apply_merges(symbols: Iterable[str], ranks: Mapping[Pair, int]) -> list[str]:
     """Join neighbours as in training: pairs in the order in which they were learned, equal pairs from the left.
 
-    A joined piece takes the place of its left half; `after` and `before` point to its neighbours.
+    A joined piece takes the place of its left half, its right half is `gone`; `after` and `before` point to neighbours.
     """
     if not isinstance(symbols, Iterable):
         raise ValueError(f"apply_merges: symbols is {described(symbols)}, expected an Iterable")
     if not isinstance(ranks, Mapping):
         raise ValueError(f"apply_merges: ranks is {described(ranks)}, expected a dict {{pair of pieces: its rank}}")
-    pieces: list[str | None] = list(symbols)
+    pieces = list(symbols)
     if wrong := [piece for piece in pieces if not isinstance(piece, str)]:
         raise ValueError(f"apply_merges: a symbol is {described(wrong[0])}, expected a str")
-    end = len(pieces)
+    end, gone = len(pieces), set()
     after, before = list(range(1, end + 1)), list(range(-1, end))
     heap = [(ranks[pair], place) for place, pair in enumerate(pairwise(pieces)) if pair in ranks]
     heapify(heap)
     while heap:
         rank, place = heappop(heap)
         right = after[place]
-        if right == end or pieces[place] is None or ranks.get((pieces[place], pieces[right])) != rank:
+        if right == end or place in gone or ranks.get((pieces[place], pieces[right])) != rank:
             continue  # one of the two has been joined to something else since
         pieces[place] += pieces[right]
-        pieces[right] = None
+        gone.add(right)
         after[place] = after[right]
         before[after[right]] = place
         for left in (before[place], place):
             if left >= 0 and after[left] < end and (pair := (pieces[left], pieces[after[left]])) in ranks:
                 heappush(heap, (ranks[pair], left))
-    return [piece for piece in pieces if piece is not None]
+    return [piece for place, piece in enumerate(pieces) if place not in gone]
 
 
 def byte_letters() -> dict[int, str]:

@@ -49,6 +49,11 @@ class Tokenizer:
             twice = next(piece for piece in self.pieces if self.pieces.count(piece) > 1)
             raise ValueError(f"{self._name}: {twice!r} stands twice in the vocabulary, expected pieces that differ")
 
+    @classmethod
+    def train(cls, texts: str | Iterable[str]) -> Self:
+        """A tokenizer with the vocabulary of the texts."""
+        raise NotImplementedError
+
     def split(self, text: str) -> list[str]:
         """The pieces of a text, in order."""
         raise NotImplementedError

@@ -168,7 +168,8 @@ def _spaced(where: str, text: str) -> str:
 def _told(tale: Tale, split: str) -> Told:
     """The grammar of a tale. Those who take part together are one member of its cast, so that some can be held out."""
     written = {**SHARED, **{rule: words.split() for rule, words in WORDS.items()}, **tale.rules}
-    rules, lines = {}, {}
+    rules: dict[str, dict[str, float]] = {}
+    lines = {}
     for rule, entries in written.items():
         rules[rule] = {}
         for entry in entries:

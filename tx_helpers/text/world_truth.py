@@ -7,7 +7,7 @@ otherwise.
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tx_helpers.text.grammar import Grammar
@@ -30,6 +30,7 @@ class Line(NamedTuple):
     says: dict[str, str]  # what is true where it was chosen
 
 
+Piece = tuple[str, tuple[str, str]]  # words, and (role, field), or (rule, "") for a rule's own words
 Lines = Mapping[tuple[str, int], Line]  # (rule, number of the alternative) → what it means
 
 
@@ -183,8 +184,8 @@ def _exchanged(node: Node, lines: Lines, first: bool = False) -> Node:
     return Node(node.rule, min(node.number, other) if first else other, below)
 
 
-def _pieces(grammar: Grammar, node: Node, cast: Mapping[str, Record]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The pieces of a text, each with (role, field), or (rule, "") for a rule's own words."""
+def _pieces(grammar: Grammar, node: Node, cast: Mapping[str, Record]) -> Iterator[Piece]:
+    """The pieces of a text."""
     for part in grammar.rules[(node.rule,)][node.number].parts:
         if part in grammar.rules:
             yield from _pieces(grammar, node.below[part[0]], cast)
@@ -207,11 +208,11 @@ def _fields(cast: Mapping[str, Record]) -> Iterator[tuple[str, str, str]]:
             yield *_role(member, field), words.strip()
 
 
-def _text(pieces: Iterator[tuple[str, tuple[str, str]]]) -> str:
+def _text(pieces: Iterable[Piece]) -> str:
     return "".join(words for words, _ in pieces).strip()
 
 
-def _mentions(pieces: list, tale: Tale, facts: Mapping[str, str]) -> Iterator[Mention]:
+def _mentions(pieces: Iterable[Piece], tale: Tale, facts: Mapping[str, str]) -> Iterator[Mention]:
     start = 0
     for words, (role, field) in pieces:
         end = start + words.count(" ")

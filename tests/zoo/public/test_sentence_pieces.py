@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tx_helpers.zoo.public.folder import read_tokenizer
+from tx_helpers.zoo.public.folder import Source
 from tx_helpers.zoo.public.sentence_pieces import fields_of, read_spm, tokenizer_of
 
 PIECES = {"▁": -3.0, "▁the": -2.5, "▁cat": -4.0, "s": -3.5, "▁c": -5.0, "a": -4.5, "t": -4.6, "at": -5.2, "e": -4.0}
@@ -71,7 +71,7 @@ def test_the_likeliest_pieces_are_found(text):
 
 
 def test_ids_are_those_of_the_table_and_the_text_ends(folder):
-    words = read_tokenizer(folder)
+    words = Source(folder).tokenizer
     assert words.encode("the cats") == [IDS["▁the"], IDS["▁cat"], IDS["s"], 0]
     assert words.encode("  the   cats ") == words.encode("the cats")
     assert words.encode("") == [0]
@@ -90,7 +90,7 @@ def test_ids_are_those_of_the_table_and_the_text_ends(folder):
 
 def test_each_side_can_have_a_table_of_its_own(folder):
     (folder / "target_vocab.json").write_text(json.dumps({"<unk>": 0, "</s>": 1, "▁die": 2}))
-    words = read_tokenizer(folder)
+    words = Source(folder).tokenizer
     assert words.encode("die", target=True) == [2, 1] and words.decode([2, 1]) == "die"
     assert words.encode("the") == [IDS["▁the"], 0]
 
@@ -123,7 +123,7 @@ def test_spaces_are_kept_where_the_model_keeps_them():
 def test_a_damaged_file_is_named(folder, content, message):
     (folder / "source.spm").write_bytes(content)
     with pytest.raises(ValueError, match=rf"source.spm: is no unigram model of sentencepiece.*{message}"):
-        read_tokenizer(folder)
+        Source(folder).tokenizer
 
 
 @given(st.integers(0, len(spm())), st.binary(max_size=3))
@@ -147,14 +147,14 @@ def test_damage_anywhere_is_an_error_or_a_model(place, put_in):
 def test_a_damaged_table_is_named(folder, table, message):
     (folder / "vocab.json").write_text(table)
     with pytest.raises(ValueError, match=message):
-        read_tokenizer(folder)
+        Source(folder).tokenizer
 
 
 @pytest.mark.parametrize("name", ["target.spm", "vocab.json"])
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(ValueError, match=f"{name}: no such file"):
-        read_tokenizer(folder)
+        Source(folder).tokenizer
 
 
 def test_fields_of_other_kinds_are_passed_over():
@@ -169,7 +169,7 @@ if find_spec("sentencepiece") is not None:  # which nothing else in the course n
         from transformers import MarianTokenizer
 
         theirs = MarianTokenizer.from_pretrained(folder)
-        words = read_tokenizer(folder)
+        words = Source(folder).tokenizer
         for text in ("the cats", " the   cat", "at", "xyz the", "eats the", ">>de<< the s", "", "tte  ast"):
             assert words.encode(text) == theirs(text).input_ids, text
             assert words.encode(text, target=True) == theirs(text_target=text).input_ids, text

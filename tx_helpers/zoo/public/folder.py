@@ -13,6 +13,7 @@ refused: a pickle can run code.
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,64 @@ FILES = (CONFIG, "model*.safetensors", INDEX, TOKENIZER, SOURCE, TARGET, IDS, TA
 
 @dataclass(frozen=True)
 class Source:
-    """Where a checkpoint came from. For one of the hub: the commit, and the sha256 of each file that was read."""
+    """A checkpoint's folder; what it holds is read when it is first asked for.
+
+    For one of the hub: the commit, and the sha256 of each file that was read.
+    """
 
     folder: Path
     hub_id: str | None = None
     commit: str | None = None
     sha256: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """What config.json says."""
+        return _json(self.folder / CONFIG)
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """All tensors of the checkpoint by name, from one file or from all that the index names."""
+        folder = self.folder
+        if (folder / WEIGHTS).exists():
+            return read_entries_of(folder / WEIGHTS)
+        if not (folder / INDEX).exists():
+            pickles = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")))
+            only = f" only {pickles[0]}, a pickle, which could run code when it is loaded;" if pickles else ""
+            raise ValueError(f"{folder}: has{only or ' no weights;'} expected {WEIGHTS} or {INDEX}")
+        table = _json(folder / INDEX).get("weight_map")
+        if not isinstance(table, dict) or not table:
+            raise ValueError(f"{folder / INDEX}: weight_map is {str(table)[:40]}, expected tensor name -> file name")
+        entries: dict[str, Entry] = {}
+        for file in sorted({_file_name(folder, name, file) for name, file in table.items()}):
+            listed = {name for name, its in table.items() if its == file}
+            found = read_entries_of(folder / file)
+            if different := sorted(listed ^ found.keys()):
+                where = f"in {INDEX}" if different[0] in listed else f"in {file}"
+                raise ValueError(f"{folder / file}: tensor {different[0]!r} is only {where}, expected in both")
+            entries |= found
+        return entries
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer of the library tokenizers, that of a Marian model, or None where there is neither."""
+        file = next((self.folder / name for name in (TOKENIZER, SOURCE) if (self.folder / name).exists()), None)
+        if file is None:
+            return None
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise ValueError(
+                f"{file}: the library tokenizers is needed to read it: pip install 'tx-helpers[pretrained]'; "
+                "or leave the tokenizer out with tokenizer=False"
+            ) from None
+        if file.name == SOURCE:
+            return read_sentence_pieces(self.folder)
+        text = read_file(file)
+        try:
+            return Tokenizer.from_str(text.decode())
+        except Exception as error:  # the library raises a plain Exception
+            raise ValueError(f"{file}: the library tokenizers cannot read it ({error})") from error
 
 
 def find(path_or_id: str | Path, *, revision: str | None = None, download: bool = False) -> Source:
@@ -65,54 +118,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:  # a name that is too long for the file system
         return False
-
-
-def read_fields(folder: Path) -> dict[str, Any]:
-    """What config.json says."""
-    return _json(folder / CONFIG)
-
-
-def read_entries(folder: Path) -> dict[str, Entry]:
-    """All tensors of the checkpoint by name, from one file or from all that the index names."""
-    if (folder / WEIGHTS).exists():
-        return read_entries_of(folder / WEIGHTS)
-    if not (folder / INDEX).exists():
-        pickles = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")))
-        only = f" only {pickles[0]}, a pickle, which could run code when it is loaded;" if pickles else ""
-        raise ValueError(f"{folder}: has{only or ' no weights;'} expected {WEIGHTS} or {INDEX}")
-    table = _json(folder / INDEX).get("weight_map")
-    if not isinstance(table, dict) or not table:
-        raise ValueError(f"{folder / INDEX}: weight_map is {str(table)[:40]}, expected tensor name -> file name")
-    entries: dict[str, Entry] = {}
-    for file in sorted({_file_name(folder, name, file) for name, file in table.items()}):
-        listed = {name for name, its in table.items() if its == file}
-        found = read_entries_of(folder / file)
-        if different := sorted(listed ^ found.keys()):
-            where = f"in {INDEX}" if different[0] in listed else f"in {file}"
-            raise ValueError(f"{folder / file}: tensor {different[0]!r} is only {where}, expected in both")
-        entries |= found
-    return entries
-
-
-def read_tokenizer(folder: Path) -> Any:
-    """The tokenizer of the library tokenizers, that of a Marian model, or None where there is neither."""
-    file = next((folder / name for name in (TOKENIZER, SOURCE) if (folder / name).exists()), None)
-    if file is None:
-        return None
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise ValueError(
-            f"{file}: the library tokenizers is needed to read it: pip install 'tx-helpers[pretrained]'; "
-            "or leave the tokenizer out with tokenizer=False"
-        ) from None
-    if file.name == SOURCE:
-        return read_sentence_pieces(folder)
-    text = read_file(file)
-    try:
-        return Tokenizer.from_str(text.decode())
-    except Exception as error:  # the library raises a plain Exception
-        raise ValueError(f"{file}: the library tokenizers cannot read it ({error})") from error
 
 
 def _file_name(folder: Path, name: str, file: Any) -> str:

@@ -25,7 +25,7 @@ from tx_helpers.nn.models import TransformerModel
 from tx_helpers.zoo.public.families import FAMILIES
 from tx_helpers.zoo.public.family import Family, Row, tensors_of
 from tx_helpers.zoo.public.files import Entry, read_tensor
-from tx_helpers.zoo.public.folder import CONFIG, Source, find, read_entries, read_fields, read_tokenizer
+from tx_helpers.zoo.public.folder import CONFIG, Source, find
 
 WRAPPERS = re.compile(r"(?:module\.|_orig_mod\.)*")  # of DistributedDataParallel and torch.compile, before all names
 SPECIAL = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
@@ -81,10 +81,10 @@ def load_pretrained(
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise ValueError(f"load_pretrained: dtype={dtype!r}, expected a torch.dtype of floating-point numbers, or None")
     source = find(path_or_id, revision=revision, download=download)
-    where, fields = str(source.folder / CONFIG), read_fields(source.folder)
-    family = _family(fields, where)
-    fields = {name: value for name, value in fields.items() if name not in ignore}
-    entries = _short_names(family, read_entries(source.folder))
+    where = str(source.folder / CONFIG)
+    family = _family(source.fields, where)
+    fields = {name: value for name, value in source.fields.items() if name not in ignore}
+    entries = _short_names(family, source.entries)
     config = family.read_config(fields, set(entries), where)
     if pad_id != "config":
         if family.fixed_pad and pad_id != config.pad_id:
@@ -96,7 +96,7 @@ def load_pretrained(
         entries[min(_embedding_names(family, config))] = entries[family.output]  # the one of the two names that is kept
     model = _empty(family.model, config, where)
     taken, left_out = _match(family, model, entries, source.folder)
-    words = read_tokenizer(source.folder) if tokenizer else None
+    words = source.tokenizer if tokenizer else None
     _fill(model, taken, dtype)
     ids = {name: fields[name] for name in SPECIAL if fields.get(name) is not None}
     return Pretrained(model.eval(), config, words, family.name, ids, left_out, source)

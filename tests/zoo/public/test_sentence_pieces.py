@@ -123,7 +123,7 @@ def test_spaces_are_kept_where_the_model_keeps_them():
 def test_a_damaged_file_is_named(folder, content, message):
     (folder / "source.spm").write_bytes(content)
     with pytest.raises(ValueError, match=rf"source.spm: is no unigram model of sentencepiece.*{message}"):
-        Source(folder).tokenizer
+        _ = Source(folder).tokenizer
 
 
 @given(st.integers(0, len(spm())), st.binary(max_size=3))
@@ -147,14 +147,14 @@ def test_damage_anywhere_is_an_error_or_a_model(place, put_in):
 def test_a_damaged_table_is_named(folder, table, message):
     (folder / "vocab.json").write_text(table)
     with pytest.raises(ValueError, match=message):
-        Source(folder).tokenizer
+        _ = Source(folder).tokenizer
 
 
 @pytest.mark.parametrize("name", ["target.spm", "vocab.json"])
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(ValueError, match=f"{name}: no such file"):
-        Source(folder).tokenizer
+        _ = Source(folder).tokenizer
 
 
 def test_fields_of_other_kinds_are_passed_over():

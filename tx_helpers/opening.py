@@ -13,9 +13,11 @@ This module needs no torch: Jupyter's server imports it.
 import json
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from tx_helpers.progress_file import replace_file
 
+Bundle = dict[str, Any]  # what a cell shows: MIME type -> content, or -> its metadata
 VIEW = "application/vnd.jupyter.widget-view+json"  # names a widget's model, which dies with its kernel
 WAITS = "tx_waits"  # in the metadata of an output that is folded until a question has an answer: its key
 ASLEEP = "tx_asleep"  # marks the output that says how to wake the widgets

@@ -9,11 +9,11 @@ import ipywidgets
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tx_helpers.opening import VIEW
 from tx_helpers.show.explore import ROUNDS, Explore
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, new_figure, svg_text
 from tx_helpers.show.shapes import card, sheet, words
-from tx_helpers.show.stored import VIEW
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

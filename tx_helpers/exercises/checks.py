@@ -7,6 +7,7 @@ gives the same numbers on every case is the one that was made. If there is none,
 
 import dis
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
@@ -16,7 +17,7 @@ from torch import Tensor
 from tx_helpers.environment import printable
 from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
-from tx_helpers.exercises.exercise import Exercise, Mistake
+from tx_helpers.exercises.exercise import Case, Exercise, Mistake
 from tx_helpers.exercises.sandbox import Outcome, guarded, stopped
 from tx_helpers.exercises.solved import note
 from tx_helpers.nn.arguments import check_numbers
@@ -87,7 +88,7 @@ def examine(exercise: Exercise, answer: object) -> Feedback:
     return found[0]
 
 
-def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: list[Outcome]) -> Feedback:
+def compared(exercise: Exercise, cases: Sequence[Case], rights: list[object], outcomes: list[Outcome]) -> Feedback:
     """The feedback on results: right, a known mistake, or the smallest counterexample."""
     values = [outcome.value for outcome in outcomes]
     remarks = dict.fromkeys(remark for outcome in outcomes for remark in outcome.remarks)  # each one once
@@ -96,22 +97,22 @@ def compared(exercise: Exercise, cases: list[tuple], rights: list, outcomes: lis
     if exercise.run:  # it has named the parts of a result that the learner did not write so
         named = r"^result\['(?:the )?(.*?)'\]( is\b)?"
         found = [one and replace(one, says=re.sub(named, lambda m: m[1] + ":" * bool(m[2]), one.says)) for one in found]
-    if not any(found):
+    wrong, first = next(((index, one) for index, one in enumerate(found) if one), (0, None))
+    if first is None:
         return Feedback(exercise.name, "right", f"right, on all {len(cases)} cases.{aside}")
-    wrong = next(index for index, one in enumerate(found) if one)
     inputs = told(exercise, cases[wrong])
     picture = _beside(values[wrong], rights[wrong]) if exercise.picture else None
     if mistake := known_mistake(exercise, values):
-        text = f"not yet. {mistake.says}\n(An example: with {inputs}, your {found[wrong].says}.)"
+        text = f"not yet. {mistake.says}\n(An example: with {inputs}, your {first.says}.)"
         return Feedback(exercise.name, "wrong", text + aside, mistake.name, picture)
-    text = f"not yet: your {found[wrong].says}. The smallest input that shows it: {inputs}."
-    if found[wrong].step == "value":
+    text = f"not yet: your {first.says}. The smallest input that shows it: {inputs}."
+    if first.step == "value":
         mine, right = _apart(values[wrong], rights[wrong], exercise.tolerance)
         text += f"\nYours: {shown(as_tensor(mine))}\nRight: {shown(as_tensor(right))}"
     return Feedback(exercise.name, "wrong", text + aside, "", picture)
 
 
-def known_mistake(exercise: Exercise, values: list) -> Mistake | None:
+def known_mistake(exercise: Exercise, values: list[object]) -> Mistake | None:
     """The known mistake that gives these values on every case."""
     for mistake in exercise.mistakes:
         results = exercise.results()[mistake.name]
@@ -149,7 +150,7 @@ def solution(name: str) -> None:
     print(printable(without if exercise.recorded else exercise.solution_source()))
 
 
-def told(exercise: Exercise, case: tuple) -> str:
+def told(exercise: Exercise, case: Case) -> str:
     """The inputs of a case in a few words, each with its name: "x = [1.0, 2.0], W_q = a tensor (8, 8)"."""
     inputs = [shown(as_tensor(value)) for value in case]
     names = exercise.input_names()
@@ -160,7 +161,7 @@ def told(exercise: Exercise, case: tuple) -> str:
 
 def _apart(got: object, right: object, tolerance: float) -> tuple[object, object]:
     """Both results; of two dicts with the same keys only the parts that differ."""
-    if not isinstance(right, dict):
+    if not (isinstance(got, dict) and isinstance(right, dict)):
         return got, right
     names = [name for name in right if difference(got[name], right[name], tolerance)]
     return {name: got[name] for name in names}, {name: right[name] for name in names}
@@ -168,14 +169,15 @@ def _apart(got: object, right: object, tolerance: float) -> tuple[object, object
 
 def _beside(got: object, right: object) -> Svg | None:
     """Two matrices side by side, where both are small enough to be read."""
-    got, right = as_tensor(got), as_tensor(right)
-    both = [got, right]
-    if not all(isinstance(value, Tensor) and value.dim() == 2 and max(value.shape) <= 8 for value in both):
+    tensors = [value for value in map(as_tensor, (got, right)) if isinstance(value, Tensor)]
+    both = [value for value in tensors if value.dim() == 2 and max(value.shape) <= 8]
+    if len(both) < 2:
         return None
-    if got.shape != right.shape or got.is_complex() or not torch.isfinite(got.double()).all():
+    mine, its = both
+    if mine.shape != its.shape or mine.is_complex() or not torch.isfinite(mine.double()).all():
         return None
     panels = [_table(value, title) for value, title in zip(both, ("yours", "right"), strict=True)]
-    return side_by_side(panels, alt=f"Two tables side by side. Yours: {shown(got, 64)}. Right: {shown(right, 64)}.")
+    return side_by_side(panels, alt=f"Two tables side by side. Yours: {shown(mine, 64)}. Right: {shown(its, 64)}.")
 
 
 def _table(value: Tensor, title: str):

@@ -1,9 +1,11 @@
 """Compare a learner's value with the right one, first its form, then its numbers; say the first difference in words."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Number
+from typing import SupportsFloat, TypeGuard
 
 import numpy as np
 import torch
@@ -59,7 +61,7 @@ def as_tensor(value: object) -> object:
     if isinstance(value, Tensor):
         return value.detach().as_subclass(Tensor).cpu()
     if isinstance(value, np.ma.MaskedArray):
-        value = value.astype(float).filled(np.nan)  # a masked entry has no value
+        value = np.ma.filled(value.astype(float), np.nan)  # a masked entry has no value
     if isinstance(value, (Number, np.ndarray, np.generic)) or (isinstance(value, (list, tuple)) and value):
         try:
             return torch.as_tensor(_plain(value))
@@ -100,7 +102,7 @@ def _written(value: object) -> str:
     if callable(value) and hasattr(value, "__name__"):
         name = value.__name__.strip("_")
         return "a function" if name == "<lambda>" else name
-    if type(value) in (list, tuple):
+    if type(value) is list or type(value) is tuple:
         parts = ", ".join(map(_written, value))
         return f"[{parts}]" if type(value) is list else f"({parts}{',' if len(value) == 1 else ''})"
     if type(value) is dict:
@@ -148,7 +150,7 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, Tensor) and value.dim() == 0:
         return value.item()
-    if isinstance(value, Number):
+    if isinstance(value, Number) and isinstance(value, SupportsFloat):
         return float(value)
     raise TypeError(f"{type(value).__name__} is not a number")
 
@@ -184,8 +186,8 @@ def _it(at: str) -> str:
     return f"result{at}"
 
 
-def _stacked(got: object, right: list | tuple) -> bool:
+def _stacked(got: object, right: Sequence[object]) -> TypeGuard[Tensor]:
     """Is `got` one tensor whose rows have the shapes of the right tensors?"""
-    if not isinstance(got, Tensor) or not got.dim() or not all(isinstance(part, Tensor) for part in right):
+    if not isinstance(got, Tensor) or not got.dim():
         return False
-    return [part.shape for part in got] == [part.shape for part in right]
+    return [part.shape for part in got] == [part.shape if isinstance(part, Tensor) else None for part in right]

@@ -32,8 +32,9 @@ import symtable
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
+from typing import NoReturn, TypedDict
 
 import torch
 from torch import Tensor
@@ -41,7 +42,21 @@ from torch import Tensor
 from tx_helpers.exercises.slips import entries, undecorated, wrong_answer
 
 Answer = Callable[..., object]
+Case = tuple[object, ...]  # an answer's arguments
 LESSON = "tx_helpers.lessons."  # how the names of the modules begin that the handout strips of answers
+
+
+class Record(TypedDict):
+    """What `check` needs in an edition without the answers' code: plain values and tensors."""
+
+    starter: str
+    mistakes: list[list[str]]  # each one's name and what the learner is told
+    results: dict[str, list[object]]
+
+
+def _left_out(*_given: object) -> NoReturn:
+    """Stands for an answer that is not there."""
+    raise ValueError("Exercise: this edition comes without answers")
 
 
 @dataclass(frozen=True)
@@ -50,11 +65,11 @@ class Mistake:
 
     name: str
     says: str
-    make: Callable[[], Answer] | None
+    make: Callable[[], object]
 
     @cached_property
-    def answer(self) -> Answer:
-        """The code; made when it is first asked for."""
+    def answer(self) -> object:
+        """The code, or the value if it is none; made when it is first asked for."""
         return self.make()
 
 
@@ -85,7 +100,7 @@ class Exercise:
     goal: str
     difficulty: int
     minutes: int
-    cases: Callable[[], list[tuple]]
+    cases: Callable[[], Sequence[Case]]
     hints: Sequence[str]
     formula: str = ""
     source: str = ""
@@ -96,10 +111,10 @@ class Exercise:
     picture: bool = False
     inline: bool = False
     given: Sequence[str] = ()
-    answer: Answer | None = field(default=None, init=False)
+    answer: Answer = field(default_factory=lambda: _left_out, init=False)
     mistakes: list[Mistake] = field(default_factory=list, init=False)
-    recorded: dict = field(default_factory=dict, init=False, repr=False)
-    _results: dict[str, list] = field(default_factory=dict, init=False, repr=False)
+    recorded: Record | None = field(default=None, init=False, repr=False)
+    _results: dict[str, list[object]] = field(default_factory=dict, init=False, repr=False)
 
     def solution(self, answer: Answer) -> Answer:
         """Decorator: this is the right answer."""
@@ -119,39 +134,37 @@ class Exercise:
         """Wrong answers in a table of text, which knows the names of the calling module."""
         names = sys._getframe(1).f_globals
         for name, code, says in entries(table):
-            place = f"{self.name}.{name}"
-            self._add(name, says, lambda place=place, code=code: wrong_answer(place, code, self.answer, names))
+            self._add(name, says, partial(wrong_answer, f"{self.name}.{name}", code, self.answer, names))
 
-    def _add(self, name: str, says: str, make: Callable[[], Answer]) -> None:
+    def _add(self, name: str, says: str, make: Callable[[], object]) -> None:
         if any(mistake.name == name for mistake in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are named {name!r}")
         self.mistakes.append(Mistake(name, says, make))
 
-    def apply(self, answer: object, case: tuple) -> object:
+    def apply(self, answer: object, case: Case) -> object:
         """The result of an answer on a case."""
         if self.run:
             return self.run(answer, *case)
         return answer(*case) if callable(answer) else answer
 
-    def results(self) -> dict[str, list]:
+    def results(self) -> dict[str, list[object]]:
         """The results of the solution ("solution") and of each mistake (its name) on every case; computed once."""
         if not self.recorded and not self._results:
-            answers = {"solution": self.answer} | {mistake.name: mistake.answer for mistake in self.mistakes}
+            answers = {"solution": self.answer, **{mistake.name: mistake.answer for mistake in self.mistakes}}
             self._results = {
                 name: [self.apply(answer, copy.deepcopy(case)) for case in self.cases()]
                 for name, answer in answers.items()
             }
         return self.recorded["results"] if self.recorded else self._results
 
-    def record(self) -> dict:
-        """What `check` needs in an edition without the answers' code: plain values and tensors."""
+    def record(self) -> Record:
         mistakes = [[mistake.name, mistake.says] for mistake in self.mistakes]
         return {"starter": self.starter(), "mistakes": mistakes, "results": self.results()}
 
-    def use(self, record: dict) -> None:
+    def use(self, record: Record) -> None:
         """Work from a record in place of the code."""
         self.recorded = record
-        self.mistakes = [Mistake(name, says, None) for name, says in record["mistakes"]]
+        self.mistakes = [Mistake(name, says, _left_out) for name, says in record["mistakes"]]
 
     def solution_source(self) -> str:
         """The tested code of the right answer, without the decorator, with the imports that it needs."""
@@ -169,9 +182,9 @@ class Exercise:
         (node,) = ast.parse(code).body
         if isinstance(node, ast.ClassDef):
             return _unwritten(node, code, self.given)
-        if not (node.args.args or node.args.vararg):
-            return f"{self.name} = ...  # your answer"
-        return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
+        if isinstance(node, ast.FunctionDef) and (node.args.args or node.args.vararg):
+            return "\n".join([*code.split("\n")[: node.body[0].end_lineno], "    ...  # your code"])
+        return f"{self.name} = ...  # your answer"
 
     def input_names(self) -> list[str]:
         """The names of a case's parts, for messages: those of the answer's arguments, or of `run`'s."""

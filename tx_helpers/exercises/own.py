@@ -10,6 +10,7 @@ import linecache
 import sys
 from dataclasses import replace
 from types import CodeType, ModuleType
+from typing import Any
 
 from IPython.display import display
 
@@ -79,9 +80,9 @@ def needed(name: str) -> set[str]:
     return {name}.union(*(needed(part) for part in USES.get(name, ())))
 
 
-def assembled(parts: list[str], sections: dict[str, tuple[str, str]]) -> tuple[dict, dict[str, str]]:
+def assembled(parts: list[str], sections: dict[str, tuple[str, str]]) -> tuple[dict[str, Any], dict[str, str]]:
     """(the names of a module made of these parts, part -> why it is ours); each is made with those before it."""
-    made: dict = {"__name__": "my_model"}
+    made: dict[str, Any] = {"__name__": "my_model"}
     ours: dict[str, str] = {}
     exec(HEAD, made)
     for part in parts:
@@ -106,7 +107,7 @@ def _kept(name: str, answer: type) -> str:
     return "It is kept for later notebooks, in the file my_model.py."
 
 
-def _failure(part: str, sections: dict[str, tuple[str, str]], made: dict) -> str:
+def _failure(part: str, sections: dict[str, tuple[str, str]], made: dict[str, Any]) -> str:
     """Define the learner's class among the names made so far; why that fails, or "" if it passes."""
     if part not in sections:
         return "not written yet"

@@ -18,6 +18,7 @@ import re
 from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
+from typing import TypeGuard
 
 import traitlets
 
@@ -25,6 +26,7 @@ from tx_helpers.environment import printable
 from tx_helpers.exercises.solved import guesses, note_guess
 from tx_helpers.exercises.waiting import on_first_move, waiting
 from tx_helpers.nn.arguments import described
+from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import DARK_CHARTS, svg_text
 from tx_helpers.show.stored import StoredWidget
 
@@ -81,7 +83,7 @@ class _Shown(StoredWidget):
     def __repr__(self) -> str:
         return printable(self._text())
 
-    def static_form(self) -> tuple[dict, dict]:
+    def static_form(self) -> tuple[Bundle, Bundle]:
         return {"text/html": self._html()}, {}
 
 
@@ -106,11 +108,11 @@ class Prediction(_Shown):
 
         ValueError if `right` is none of the choices, no number, or no range; or if there is no text.
         """
-        finding, right = self._finding(right)
+        finding, wanted = self._finding(right)
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"reveal {self.key!r}: text is {described(text)}, expected the finding in words")
         before = cells.found(self.key) if (cells := waiting()) else []
-        shown = Finding(key=self.key, unit=self.unit, finding=finding, right=right, text=text)
+        shown = Finding(key=self.key, unit=self.unit, finding=finding, right=wanted, text=text)
         explorers = [on_first_move(one, lambda: shown.set_trait("unmoved", False)) for one in before]
         shown.unmoved = any(explorers) and not self.earlier
         traitlets.dlink((self, "answer"), (shown, "answer"))
@@ -123,15 +125,16 @@ class Prediction(_Shown):
             if right not in self.choices:
                 raise ValueError(f"reveal {self.key!r}: right is {right!r}, expected one of {self.choices}")
             return f"The answer is “{right}”.", right
-        ends = list(right) if isinstance(right, (tuple, list)) else [right, right]
-        if len(ends) != 2 or not all(map(_is_number, ends)) or ends[0] > ends[1]:
+        ends = right if isinstance(right, (tuple, list)) else [right, right]
+        numbers = [float(end) for end in ends if _is_number(end)]
+        if not len(ends) == len(numbers) == 2 or numbers[0] > numbers[1]:
             raise ValueError(
                 f"reveal {self.key!r}: right is {right!r}, expected a number or a range (low, high), "
                 "since the question has no choices"
             )
-        low, high = (f"{float(end):.6g} {self.unit}".strip() for end in ends)
+        low, high = (f"{end:.6g} {self.unit}".strip() for end in numbers)
         sentence = f"It is {low}." if low == high else f"Any answer from {low} to {high} counts as right."
-        return sentence, [float(end) for end in ends]
+        return sentence, numbers
 
     def _html(self) -> str:
         items = "".join(f"<li>{_with_code(choice)}</li>" for choice in self.choices)
@@ -179,7 +182,7 @@ def _check_question(key: str, question: str, choices: Sequence[str] | None, unit
         raise ValueError(f"predict {key!r}: {wrong}, expected choices that differ, and no unit for them")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -18,11 +18,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import traitlets
 
 from tx_helpers.exercises.catalogue import modules
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import svg_text
 from tx_helpers.show.stored import StoredWidget
 
@@ -79,7 +81,7 @@ def questions(table: str) -> list[Question]:
 def quiz(lesson: str) -> "Quiz":
     """The quiz of a lesson, "self_attention"; ValueError if it has none."""
     module = modules().get(str(lesson))
-    if not hasattr(module, "QUIZ"):
+    if module is None or not hasattr(module, "QUIZ"):
         raise ValueError(f"quiz: the lesson {lesson!r} has none; lessons with a quiz: {', '.join(modules())}")
     return Quiz(f"Quiz {LESSONS[str(lesson)].number}", module.QUIZ)
 
@@ -90,7 +92,7 @@ class Quiz(StoredWidget):
     _esm = Path(__file__).with_name("quizzes.js")
     _css = STYLE
     title = traitlets.Unicode().tag(sync=True)
-    questions = traitlets.List().tag(sync=True)
+    questions: "traitlets.List[dict[str, Any]]" = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)
 
     def __init__(self, title: str, questions: Sequence[Question]):
@@ -107,7 +109,7 @@ class Quiz(StoredWidget):
     def __repr__(self) -> str:
         return f"{self.title}: {self.score} of {len(self.questions)} questions right"
 
-    def static_form(self) -> tuple[dict, dict]:
+    def static_form(self) -> tuple[Bundle, Bundle]:
         return {"text/html": self._static}, {}
 
 

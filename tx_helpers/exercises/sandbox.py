@@ -60,7 +60,7 @@ class _Printed(io.StringIO):
         pass
 
 
-def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outcome:
+def guarded(call: Callable[..., object], inputs: tuple[object, ...], seconds: float) -> Outcome:
     """call(*inputs) on copies of the inputs, stopped after `seconds`; remarks tell what it printed or changed."""
     own = copy.deepcopy(inputs)
     printed, outcome = _Printed(), Outcome()
@@ -76,7 +76,7 @@ def guarded(call: Callable[..., object], inputs: tuple, seconds: float) -> Outco
     return outcome
 
 
-def _run(call: Callable[..., object], inputs: tuple, outcome: Outcome) -> None:
+def _run(call: Callable[..., object], inputs: tuple[object, ...], outcome: Outcome) -> None:
     try:
         outcome.value = call(*inputs)
     except NotImplementedError as error:
@@ -201,8 +201,7 @@ def _left_as_found() -> Iterator[list[str]]:
         if torch.get_default_device() != device:
             torch.set_default_device(None if device.type == "cpu" else device)
             touched.append("it changes PyTorch's default device for everybody")
-        after = torch.get_rng_state(), np.random.get_state(), random.getstate()
-        if not same(after, states):
+        if not same((torch.get_rng_state(), np.random.get_state(), random.getstate()), states):
             touched.append("it uses or seeds the global random numbers, which all other code shares")
         if (torch.get_default_dtype(), torch.is_grad_enabled()) != (dtype, gradients):
             touched.append("it changes PyTorch's default dtype or switches gradients for everybody")

@@ -23,7 +23,7 @@ import textwrap
 from collections.abc import Callable
 
 
-def undecorated(answer: Callable) -> str:
+def undecorated(answer: Callable[..., object]) -> str:
     """Source of a function or class, from its `def` or `class` on."""
     code = textwrap.dedent(inspect.getsource(answer))
     (node,) = ast.parse(code).body
@@ -43,14 +43,14 @@ def entries(table: str) -> list[list[str]]:
     return found
 
 
-def wrong_answer(place: str, code: str, solution: Callable, names: dict) -> object:
+def wrong_answer(place: str, code: str, solution: Callable[..., object], names: dict[str, object]) -> object:
     """The answer that the code of a table makes of the solution; `place`, exercise and mistake, is for messages."""
     names = names | vars(sys.modules[solution.__module__])
     if "→" in code:
         exec(compile(_edited(place, undecorated(solution), code.split(" ; ")), f"<{place}>", "exec"), names)
         return names[solution.__name__]
-    if code.startswith("return "):
-        (node,) = ast.parse(undecorated(solution)).body
+    (node,) = ast.parse(undecorated(solution)).body
+    if code.startswith("return ") and isinstance(node, ast.FunctionDef):
         return eval(f"lambda {ast.unparse(node.args)}: {code.removeprefix('return ')}", names)
     if code.startswith("= "):
         return eval(code.removeprefix("= "), names)
@@ -59,7 +59,7 @@ def wrong_answer(place: str, code: str, solution: Callable, names: dict) -> obje
 
 def _edited(place: str, source: str, edits: list[str]) -> str:
     """The source with all edits; none of them sees what another has written."""
-    written = []
+    written: list[str] = []
     for edit in edits:
         old, new = map(str.strip, edit.split("→"))
         spots = list(re.finditer(r"\s*\n\s*".join(map(re.escape, re.split(" *⏎ *", old))), source))

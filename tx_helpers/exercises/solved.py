@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -31,12 +32,13 @@ from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, rep
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
-ENTRY = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
+Entry = dict[str, Any]  # a part of a JSON file
+ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
 
 
-def read() -> dict[str, dict]:
+def read() -> dict[str, Entry]:
     """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC."""
     entries = {name: entry for name, entry in _readable().items() if name != PREDICTIONS and isinstance(entry, dict)}
     return {name: _sound(entry) for name, entry in entries.items()}
@@ -50,7 +52,7 @@ def guesses() -> dict[str, str | float]:
 def note(name: str, *, right: bool, mistake: str = "") -> None:
     """Record a try. An exercise that was right once stays right. A line says so where it cannot be recorded."""
 
-    def add(content: dict[str, dict]) -> None:
+    def add(content: dict[str, Entry]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         before = content.get(name)
         entry = _sound(before if isinstance(before, dict) else {})
@@ -66,7 +68,7 @@ def note(name: str, *, right: bool, mistake: str = "") -> None:
 def note_guess(key: str, answer: str | float) -> None:
     """Record a prediction, unless there is one already: the first is kept."""
 
-    def add(content: dict[str, dict]) -> None:
+    def add(content: dict[str, Entry]) -> None:
         content[PREDICTIONS] = {key: answer} | guesses_in(content)
 
     _change(add)
@@ -125,7 +127,7 @@ def progress() -> Svg:
     return drawn({lesson: states(lesson, entries) for lesson in modules()})
 
 
-def states(lesson: str, entries: dict[str, dict]) -> dict[str, str]:
+def states(lesson: str, entries: dict[str, Entry]) -> dict[str, str]:
     """Exercise -> "right", "tried" or "open"."""
     found = {}
     for exercise in of_lesson(lesson):
@@ -158,13 +160,13 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
 
 
-def _sound(entry: dict) -> dict:
+def _sound(entry: Entry) -> Entry:
     """An entry with all its parts, those of another kind replaced; the list is a copy."""
     whole = {key: entry[key] if type(entry.get(key)) is type(part) else part for key, part in ENTRY.items()}
     return whole | {"mistakes": [mistake for mistake in whole["mistakes"] if isinstance(mistake, str)]}
 
 
-def _content() -> dict[str, dict]:
+def _content() -> dict[str, Entry]:
     """All that the file holds; a damaged file is set aside. OSError if it cannot be read."""
     file = progress_file()
     try:
@@ -177,7 +179,7 @@ def _content() -> dict[str, dict]:
     return {} if why else content
 
 
-def _readable() -> dict[str, dict]:
+def _readable() -> dict[str, Entry]:
     try:
         with alone(progress_file()):
             return _content()
@@ -186,7 +188,7 @@ def _readable() -> dict[str, dict]:
         return {}
 
 
-def _change(change: Callable[[dict[str, dict]], object]) -> None:
+def _change(change: Callable[[dict[str, Entry]], object]) -> None:
     """Change what the file holds; a file that cannot be written (a read-only home, a full disk) stops nobody."""
     try:
         with alone(progress_file()):

@@ -9,7 +9,6 @@ A finding behind an explorer also waits for the explorer's first move.
 import base64
 import html
 import io
-import re
 import sys
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -18,14 +17,14 @@ from typing import Any
 
 import anywidget
 
-from tx_helpers.opening import VIEW, WAITS
+from tx_helpers.opening import VIEW, WAITS, Bundle
 
 TITLE = "Waits for your guess above: {}"
 MOST = 3  # cells that wait for one question; a learner who walks away from it finds the others open
 _numbers = count()
 
 
-def fold(data: Mapping[str, Any], metadata: Mapping[str, Any], key: str) -> tuple[dict, dict]:
+def fold(data: Mapping[str, Any], metadata: Mapping[str, Any], key: str) -> tuple[Bundle, Bundle]:
     """What an output shows (MIME type -> content, and its metadata), folded until `key` has a guess.
 
     The words stay as they are, for nbval and for readers of the file; a widget's name goes, since it would be shown
@@ -52,7 +51,7 @@ class Waiting:
     def __init__(self, shell: Any):
         self.shell = shell
         self.asked: dict[str, int] = {}  # key of an open question -> how many more cells wait for it
-        self.kept: dict[str, list[tuple[str, dict, dict]]] = {}  # key -> (display id, data, metadata)
+        self.kept: dict[str, list[tuple[str, Bundle, Bundle]]] = {}  # key -> (display id, data, metadata)
         self.ended: dict[str, list[object]] = {}  # key -> what its cells end with
         self.known: set[str] = set()  # keys of questions with an answer: nothing waits for it
         self._restore: Callable[[], None] | None = None
@@ -92,13 +91,13 @@ class Waiting:
                 printed.truncate()
                 keep({"text/plain": text.removesuffix("\n")}, {})
 
-        def keep(data: dict, metadata: dict) -> None:
+        def keep(data: Bundle, metadata: Bundle) -> None:
             place = f"tx-waits-{next(_numbers)}"
             self.kept[key].append((place, data, metadata))
             folded, about = fold(data, metadata, key)
             publish(folded, about, transient={"display_id": place})
 
-        def show(data: dict, metadata: dict | None = None, *given: object, **options: Any) -> None:
+        def show(data: Bundle, metadata: Bundle | None = None, *given: object, **options: Any) -> None:
             bar = VIEW in data and set(data) <= {VIEW, "text/plain"}  # of progress: it says how long, and nothing else
             if bar or options.get("update") or key in self.known:
                 return publish(data, metadata, *given, **options)
@@ -173,7 +172,7 @@ def unfolded(output: Mapping[str, Any]) -> dict[str, Any]:
     data = output.get("data", {})
     if WAITS not in output.get("metadata", {}):
         return dict(output)
-    inside = re.fullmatch(r"<details.*?</summary>(.*)</details>", _text(data["text/html"]), re.DOTALL)[1]
+    inside = _text(data["text/html"]).partition("</summary>")[2].removesuffix("</details>")
     if inside.startswith("<pre>"):
         return {"output_type": "stream", "name": "stdout", "text": _text(data["text/plain"]) + "\n"}
     return {"output_type": "display_data", "metadata": {}, "data": {**data, "text/html": inside}}

@@ -6,7 +6,7 @@ camera.run(places)          # all pictures after a press of the button there
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import ipywidgets as widgets
@@ -14,6 +14,9 @@ import ipywidgets as widgets
 from tx_helpers.show.grid import Axis
 from tx_helpers.show.steps import by_hand
 from tx_helpers.show.stored import page_form
+
+Stops = Sequence[Any] | str | None  # of a control: see `Explore`
+Recorded = Mapping[str, Stops | Callable[[], Stops]] | Callable[[], Iterable[Mapping[str, Any]]]
 
 
 class Frame(NamedTuple):
@@ -38,13 +41,13 @@ class Explorer(Protocol):
     name: str
     controls: dict[str, widgets.Widget]
     told: bool
-    recorded: Mapping | Callable
-    computed: tuple | None
+    recorded: Recorded
+    computed: tuple[str, object] | None
     begin_again: Callable[[], object]
     forget: Callable[[], object]
 
     @property
-    def values(self) -> dict: ...
+    def values(self) -> dict[str, Any]: ...
     @property
     def button(self) -> str | None: ...
     @property
@@ -57,10 +60,10 @@ class Camera:
 
     def __init__(self, explore: Explorer, axes: Sequence[Axis]):
         self.explore, self.axes = explore, axes
-        self.seen: dict[tuple, Frame | None] = {}
+        self.seen: dict[tuple[int, ...], Frame | None] = {}
         self.led: set[str] = set()  # controls that the drawing, or another control, has moved or limited
         self.drawn = drawn_traits(explore)  # what the page's own controls begin with
-        self.runs: dict[tuple, list[Shot]] = {}
+        self.runs: dict[tuple[int, ...], list[Shot]] = {}
         self.labels: dict[str, None] = {}  # of the button, in the order in which it said them
 
     def frame(self, places: tuple[int, ...]) -> Frame | None:
@@ -69,10 +72,10 @@ class Camera:
             self.seen[places] = self._take(self._setting(places))
         return self.seen[places]
 
-    def _setting(self, places: tuple[int, ...]) -> dict:
+    def _setting(self, places: tuple[int, ...]) -> dict[str, Any]:
         return {axis.key: axis.values[place] for axis, place in zip(self.axes, places, strict=True)}
 
-    def move(self, setting: Mapping) -> None:
+    def move(self, setting: Mapping[str, Any]) -> None:
         """Put all controls, those last whose limits depend on others. ValueError if Python has no such setting."""
         try:
             self.explore.set(**setting)
@@ -84,7 +87,7 @@ class Camera:
                     self.led.add(key)
             self.explore.set(**setting)
 
-    def _take(self, setting: dict) -> Frame | None:
+    def _take(self, setting: dict[str, Any]) -> Frame | None:
         self.explore.forget()
         try:
             self.move(setting)
@@ -103,12 +106,12 @@ class Camera:
         traits = json.dumps(news, ensure_ascii=False, separators=(",", ":")) if news else ""
         return Frame("" if error else markup, "" if error else alt, error, traits)
 
-    def run(self, places: tuple[int, ...]) -> list[Shot]:
-        """What comes of a press of the button at this setting, to its end."""
+    def run(self, places: tuple[int, ...], button: str) -> list[Shot]:
+        """What comes of a press of this button at this setting, to its end."""
         if places not in self.runs:
             self.explore.begin_again()
             self.move(self._setting(places))
-            self.runs[places] = self._film(self.explore.button)
+            self.runs[places] = self._film(button)
         return self.runs[places]
 
     def _film(self, button: str) -> list[Shot]:
@@ -135,19 +138,19 @@ class Camera:
         return shots
 
 
-def drawn_traits(explore: Explorer) -> dict[str, dict]:
+def drawn_traits(explore: Explorer) -> dict[str, dict[str, Any]]:
     """Control -> its traits, of the controls that a script of their own draws; their value left out."""
     drawn = {key: control for key, control in explore.controls.items() if hasattr(control, "_esm")}
     states = {key: page_form(control, "").state for key, control in drawn.items()}
     return {key: {name: value for name, value in state.items() if name != "value"} for key, state in states.items()}
 
 
-def _news(before: Mapping, now: Mapping) -> dict:
+def _news(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The traits that have changed."""
     return {name: value for name, value in now.items() if value != before[name]}
 
 
-def spread(shots: Sequence, most: int) -> list:
+def spread(shots: Sequence[Shot], most: int) -> list[Shot]:
     """At most `most` of them, the first and the last among them."""
     last = len(shots) - 1
     return [shots[round(last * n / (most - 1))] for n in range(most)] if last >= most else list(shots)

@@ -15,6 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 NUMBERED = 60  # cells of a map that have room for their numbers
 FRAME = "#D55E00"  # around forbidden cells
@@ -33,7 +34,7 @@ def add_scale(figure: Figure, image: AxesImage, axes: Axes | Sequence[Axes], lab
 
 
 def draw_cells(
-    axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str], top: float, forbidden: Sequence | None
+    axis: Axes, values: np.ndarray, keys: Sequence[str], queries: Sequence[str], top: float, forbidden: ArrayLike | None
 ) -> AxesImage:
     """The map on its axis; returns the image, for its scale."""
     axis.patch.set(facecolor="#ECEFF2", hatch="////", edgecolor="#9AA5B1")  # seen where the weight is 0
@@ -53,7 +54,7 @@ def draw_cells(
     return image
 
 
-def _mask(forbidden: Sequence, shape: tuple[int, int]) -> np.ndarray:
+def _mask(forbidden: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     mask = np.asarray(forbidden)
     if mask.dtype != bool or mask.shape != shape:
         raise ValueError(f"attention_map: forbidden {mask.shape} of {mask.dtype}, expected {shape} of bool")
@@ -68,7 +69,7 @@ def _frame(axis: Axes, mask: np.ndarray) -> None:
     axis.add_collection(LineCollection(lines, colors=FRAME, linewidths=2, clip_on=False))
 
 
-def name_ticks(set_ticks: Callable, words: Iterable[str], *, most: int = 20, **options: Any) -> None:
+def name_ticks(set_ticks: Callable[..., object], words: Iterable[str], *, most: int = 20, **options: Any) -> None:
     """Words at 0, 1, …, taken literally ("$" starts no formula), cut to `most` letters to leave room for a plot."""
     labels = [word if len(word) <= most else word[: most - 1] + "…" for word in map(str, words)]
     set_ticks(range(len(labels)), labels, parse_math=False, **options)

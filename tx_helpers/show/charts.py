@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.show.plots import COLOURS, Svg
@@ -118,9 +119,9 @@ def line_chart(
     every_x, every_y = np.concatenate([*points.values(), np.zeros((2, 0))], axis=1)
     xlim = xlim or _range(every_x)
     ylim = ylim or _range(every_y)
-    for low in [xlim[0]] * logx + [ylim[0]] * logy:
-        if low <= 0:
-            raise ValueError(f"line_chart: a logarithmic scale cannot begin at {low:g}; expected more than 0")
+    for least in [xlim[0]] * logx + [ylim[0]] * logy:
+        if least <= 0:
+            raise ValueError(f"line_chart: a logarithmic scale cannot begin at {least:g}; expected more than 0")
     width, height = _checked("line_chart", size)
     x_ticks = xticks or (_measured(every_x) if logx else _ticks(*xlim))
     y_ticks = yticks or (_log_ticks(*ylim) if logy else _ticks(*ylim))
@@ -131,7 +132,7 @@ def line_chart(
     across = _scale(xlim, LEFT, width - RIGHT, logx)
     down = _scale(ylim, height - BOTTOM, TOP, logy)
 
-    def discs(places: Sequence, r: float, **look: Any) -> list[str]:
+    def discs(places: Iterable[Sequence[float]], r: float, **look: Any) -> list[str]:
         xs, ys = (np.asarray(part, dtype=float) for part in places)
         return [shape("circle", cx=x, cy=y, r=r, **look) for x, y in zip(across(xs), down(ys), strict=True)]
 
@@ -152,10 +153,11 @@ def line_chart(
     parts += [_level(name, down(level), size) for name, level in inside.items()]
     for row, (name, (xs, ys)) in enumerate(points.items()):
         colour, dash = look[name]
-        drawn = ON_BAND[colour] if name in (bands or {}) else colour
+        band = (bands or {}).get(name)
+        drawn = ON_BAND[colour] if band is not None else colour
         style = dict(fill="none", stroke=drawn, stroke_dasharray=dash, stroke_width=1 if name in faint else 2.2)
-        if name in (bands or {}):
-            low, high = (np.asarray(part, dtype=float) for part in bands[name])
+        if band is not None:
+            low, high = (np.asarray(part, dtype=float) for part in band)
             edge = _spots(across(np.array([*xs, *xs[::-1]])), down(np.array([*high, *low[::-1]])))
             parts.append(shape("polygon", points=edge, fill=colour, fill_opacity=0.14))
         parts.append(shape("polyline", points=_spots(across(xs), down(ys)), **style))
@@ -164,13 +166,13 @@ def line_chart(
         parts += discs((marks or {}).get(name, ((), ())), 4, fill=colour, stroke=PAPER)
         parts += discs((hollow or {}).get(name, ((), ())), 4, fill=PAPER, stroke=colour, stroke_width=2)
         if len(points) > 1 and legend:  # one alone is named by the title
-            place = TOP + 12 + 17 * row
-            parts.append(shape("path", d=f"M{width - RIGHT - 28},{place - 4}H{width - RIGHT}", **style))
-            parts.append(words(width - RIGHT - 34, place, name, size=12, anchor="end"))
+            beside = TOP + 12 + 17 * row
+            parts.append(shape("path", d=f"M{width - RIGHT - 28},{beside - 4}H{width - RIGHT}", **style))
+            parts.append(words(width - RIGHT - 34, beside, name, size=12, anchor="end"))
     return Panel(size, "".join(parts))
 
 
-def _scale(limits: tuple[float, float], begin: float, end: float, log: bool) -> Callable:
+def _scale(limits: tuple[float, float], begin: float, end: float, log: bool) -> Callable[[ArrayLike], Any]:
     """From values to pixels, which begin at the lower limit; what lies beyond the limits is drawn at their ends."""
     scale = np.log10 if log else np.asarray
     low, high = (float(scale(limit)) for limit in limits)
@@ -211,13 +213,13 @@ def bar_chart(
 
 
 def weight_map(
-    weights: Sequence,
+    weights: ArrayLike,
     keys: Sequence[str],
     queries: Sequence[str],
     *,
     size: tuple[int, int],
     title: str,
-    forbidden: Sequence | None = None,
+    forbidden: ArrayLike | None = None,
 ) -> Panel:
     """Weights (T, S) as a table: a row for each query, a column for each key; darker is more, with the number.
 
@@ -252,8 +254,8 @@ def shaded_cell(
     """A square cell of a table with a text in it; the greater its share (0 … 1), the darker it is."""
     place = dict(x=x, y=y, width=size - 3, height=size - 3)
     drawn = shape("rect", fill=colour, fill_opacity=round(min(share, 1.0), 3), stroke=edge, **place)
-    middle = dict(x=x + size / 2 - 1.5, y=y + size / 2 + 3, anchor="middle")
-    return drawn + (words(text=text, size=12, fill=ink_on(share, colour), **middle) if text else "")
+    middle, baseline = x + size / 2 - 1.5, y + size / 2 + 3
+    return drawn + (words(middle, baseline, text, size=12, fill=ink_on(share, colour), anchor="middle") if text else "")
 
 
 def ink_on(share: float, colour: str = WEIGHT.full) -> str:
@@ -325,10 +327,10 @@ def _measured(values: np.ndarray) -> list[float]:
 
 def _log_ticks(low: float, high: float) -> list[float]:
     """1, 2, 5, 10 … between the limits; over two decades or more only powers of ten, over many only some of these."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    all_powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if high < 100 * low else (1,)
-    every = (len(powers) - 1) // 10 + 1
-    powers = [power for power in powers if power % every == 0]
+    every = (len(all_powers) - 1) // 10 + 1
+    powers = [power for power in all_powers if power % every == 0]
     return [tick for power in powers for step in steps if low <= (tick := float(f"{step}e{power}")) <= high]
 
 

@@ -16,19 +16,18 @@ from typing import Any
 
 import ipywidgets as widgets
 
+Options = Iterable[Any] | Mapping[str, Any]  # values, or label -> value
 STYLE = {"description_width": "110px"}  # for controls whose labels have one width
 LETTERS = 16  # of the longest label that such a width holds
 ROOM = 300  # pixels of the narrowest control that has room for such a label
 
 
-def choice(label: str, options: Iterable | Mapping[str, Any], start: Any = None, *, width: int = 0) -> widgets.Dropdown:
+def choice(label: str, options: Options, start: Any = None, *, width: int = 0) -> widgets.Dropdown:
     """A list of options to open, values or label -> value; the first is chosen, or `start`."""
     return widgets.Dropdown(**_options(options, start), **_look(label, width))
 
 
-def stops(
-    label: str, options: Iterable | Mapping[str, Any], start: Any = None, *, width: int = 0
-) -> widgets.SelectionSlider:
+def stops(label: str, options: Options, start: Any = None, *, width: int = 0) -> widgets.SelectionSlider:
     """A slider over options, values or label -> value; it begins at the first, or at `start`."""
     return widgets.SelectionSlider(**_options(options, start), **_look(label, width))
 
@@ -76,7 +75,7 @@ def filled_by(
     """A known model sets the controls of its sizes; a size that is changed makes it `own`, an option of `model`."""
     filling = []
 
-    def chosen(change: dict) -> None:
+    def chosen(change: Mapping[str, Any]) -> None:
         if change["new"] in known:
             filling.append(change)
             for key, control in sizes.items():
@@ -92,7 +91,7 @@ def filled_by(
         control.observe(changed, "value")
 
 
-def _options(options: Iterable | Mapping[str, Any], start: Any) -> dict[str, Any]:
+def _options(options: Options, start: Any) -> dict[str, Any]:
     listed = list(options.items() if isinstance(options, Mapping) else options)
     return {"options": listed} | ({} if start is None else {"value": start})
 

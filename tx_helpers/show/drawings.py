@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import image
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -30,7 +31,7 @@ class Drawing:
     def __repr__(self) -> str:
         return f"{self.title}. {self.description}"
 
-    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[Bundle, Bundle]:
         picture = image("image/svg+xml", self.svg.encode(), self.title)
         folded = f"<details><summary>The drawing in words</summary>{escape(self.description)}</details>"
         data = {"text/html": picture + folded, "image/svg+xml": self.svg, "text/plain": repr(self)}

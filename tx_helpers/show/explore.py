@@ -22,10 +22,12 @@ from typing import Any
 import ipywidgets as widgets
 from ipywidgets.widgets.widget_description import DescriptionWidget
 
+from tx_helpers.opening import VIEW, Bundle
+from tx_helpers.show.camera import Recorded
 from tx_helpers.show.keyboard import Keyboard
 from tx_helpers.show.plots import Picture, Svg, image, svg_text
-from tx_helpers.show.recording import Recording, Stated, record, recorded_form
-from tx_helpers.show.stored import VIEW, PageForm
+from tx_helpers.show.recording import Recording, record, recorded_form
+from tx_helpers.show.stored import PageForm
 
 PAUSE = 0.004  # seconds between a move and its picture; of the moves that come in meanwhile the newest wins
 ROUNDS = 5  # how often a picture is drawn again because the drawing function itself moved a control
@@ -58,26 +60,28 @@ class Explore:
 
     def __init__(
         self,
-        draw: Callable,
+        draw: Callable[..., Picture | Svg],
         name: str,
         *,
         told: bool = False,
-        recorded: Stated = None,
-        computed: tuple | None = None,
+        recorded: Recorded | None = None,
+        computed: tuple[str, object] | None = None,
         **controls: Any,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"Explore: name={name!r}, expected small letters, digits and hyphens, a letter first")
         self.name = name
         self.controls = {key: _control(key, given) for key, given in controls.items()}
-        self.told, self.recorded, self.computed = told, recorded or {}, computed
-        self.begin_again = self.forget = lambda: None  # what `record` calls before each press, and each picture
+        self.told, self.computed = told, computed
+        self.recorded: Recorded = recorded or {}
+        self.begin_again: Callable[[], object] = lambda: None  # what `record` calls before each press
+        self.forget: Callable[[], object] = lambda: None  # and before each picture
         self._draw = draw
         self._summary = self._error = ""
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drawing = self._stale = False
-        self._taken: dict = {}  # the values when a part of the picture was last taken to be dragged
+        self._taken: dict[str, Any] = {}  # the values when a part of the picture was last taken to be dragged
         self._view = widgets.HTML(layout={"width": "auto"})
         self._status = widgets.HTML(layout={"width": "auto"} if told else {"height": "1px", "margin": "0"})
         self._status.add_class("tx-live")
@@ -96,7 +100,7 @@ class Explore:
                 control.observe(self._moved, "value")
 
     @property
-    def values(self) -> dict:
+    def values(self) -> dict[str, Any]:
         """The values of the controls: the keyword arguments of `draw`."""
         return {key: control.value for key, control in self.controls.items() if control.has_trait("value")}
 
@@ -178,7 +182,7 @@ class Explore:
             if not self._timer or self._loop is not loop:  # a loop that has ended never calls back
                 self._loop, self._timer = loop, loop.call_later(PAUSE, self.redraw)
 
-    def _clicked(self, _keyboard, message: Mapping, _buffers) -> None:
+    def _clicked(self, _keyboard, message: Mapping[str, Any], _buffers) -> None:
         """A click on a part of the picture that stands for a value of a control (`shapes.setting`), or a drag."""
         if "drags" in message:
             return self._dragged(message["drags"])
@@ -200,7 +204,7 @@ class Explore:
         if self._timer:
             self.redraw()
 
-    def _attempt(self, values: Mapping) -> None:
+    def _attempt(self, values: Mapping[str, Any]) -> None:
         """Errors end here: a callback that raises would put a traceback into the log or into another cell."""
         try:
             self._show(self._draw(**values))
@@ -227,9 +231,9 @@ class Explore:
     def __repr__(self) -> str:
         return f"Explorer {self.name!r}: {self.summary}"
 
-    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[Bundle, Bundle]:
         text = repr(self)  # first, since it brings the picture up to date
-        _, metadata = self._keyboard._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+        _, metadata = self._keyboard._repr_mimebundle_() or ({}, {})  # anywidget knows what Colab wants to be told
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
         alt = {mime: {"alt": self._summary} for mime in self._bundle if mime.startswith("image/")}
         return {VIEW: view, **self._bundle, "text/plain": text}, {**metadata, **alt}
@@ -240,7 +244,7 @@ def live_markup(svg: Svg) -> str:
     return re.sub("<style>.*?</style>", "", svg.markup("tx-picture"))
 
 
-def _element(picture: Picture | Svg) -> tuple[str, dict]:
+def _element(picture: Picture | Svg) -> tuple[str, Bundle]:
     """The picture for the live page, and for places without a kernel (nbconvert takes alt text only from an <img>)."""
     if hasattr(picture, "svg"):
         svg = Svg(picture.svg, picture.alt)
@@ -296,7 +300,7 @@ def _may_be_none(control: widgets.Widget) -> bool:
     return bool(values) and any(value is None for value in [*values, control.value])
 
 
-def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
+def _slider(key: str, limits: tuple[float, ...], words: str) -> widgets.Widget:
     if len(limits) not in (2, 3) or not limits[0] < limits[1]:
         raise ValueError(f"Explore: {key}={limits}, expected (low, high) or (low, high, step) with low < high")
     low, high = limits[:2]
@@ -306,7 +310,7 @@ def _slider(key: str, limits: tuple, words: str) -> widgets.Widget:
     return widgets.FloatSlider(low, min=low, max=high, step=step, description=words)
 
 
-def _put(key: str, control: widgets.Widget, value: object) -> None:
+def _put(key: str, control: widgets.Widget, value: Any) -> None:
     """Set a control; ValueError for a value outside its limits, which a slider would silently clip."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     try:

@@ -27,7 +27,7 @@ class Axis(NamedTuple):
     sliding: bool
 
 
-def axis_of(key: str, control: widgets.Widget, stated: Sequence | None = None) -> Axis:
+def axis_of(key: str, control: widgets.Widget, stated: Sequence[Any] | None = None) -> Axis:
     """The values at which a control is recorded: those stated by the explorer, else all that it offers."""
     start = control.value
     if hasattr(control, "options"):
@@ -49,7 +49,7 @@ def axis_of(key: str, control: widgets.Widget, stated: Sequence | None = None) -
     return Axis(key, values, [text for text, _ in pairs], values.index(start), hasattr(control, "min"))
 
 
-def _with_start(pairs: list, start: Any, control: widgets.Widget) -> list:
+def _with_start(pairs: list[tuple[str, Any]], start: Any, control: widgets.Widget) -> list[tuple[str, Any]]:
     """The start among the stops: in its place on a slider, else in front."""
     if not hasattr(control, "min"):
         return [(str(start), start), *pairs]

@@ -19,8 +19,10 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
+from numpy.typing import ArrayLike
 
 from tx_helpers.nn.arguments import check_numbers, check_types
+from tx_helpers.opening import Bundle
 from tx_helpers.show.cells import add_scale, draw_cells, name_ticks, top_of
 from tx_helpers.show.series import named_lines, named_matrix, named_numbers, numbers
 
@@ -62,7 +64,7 @@ class Picture:
             self.figure.set_dpi(dpi)
         return buffer.getvalue()
 
-    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[Bundle, Bundle]:
         return {"image/png": self.png(), "text/plain": self.alt}, {"image/png": {"alt": self.alt}}
 
     def __repr__(self) -> str:
@@ -86,8 +88,7 @@ class Svg:
 
     def markup(self, css: str = "") -> str:
         """The element with its role and its label, which are what a screen reader reads, and CSS classes on request."""
-        root = re.match(_ROOT, self.svg.strip())[0]
-        rest = self.svg.strip()[len(root) :]
+        _, root, rest = re.split(f"({_ROOT})", self.svg.strip(), maxsplit=1)
         own = re.search(r"""\sclass=["']([^"']*)["']""", root)
         root = re.sub(r"""\s(role|aria-label|aria-labelledby|class)=("[^"]*"|'[^']*')""", "", root).rstrip(">")
         classes = " ".join(filter(None, [own and own[1], css]))
@@ -95,7 +96,7 @@ class Svg:
         space = "" if " xmlns=" in root else ' xmlns="http://www.w3.org/2000/svg"'
         return f'{root}{space}{name} role="img" aria-label="{svg_text(self.alt)}">{rest}'
 
-    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[Bundle, Bundle]:
         """As SVG, and as an <img>: nbconvert and JupyterLab take alt text from there, even in an untrusted notebook."""
         svg = self.markup()
         html = image("image/svg+xml", svg.encode(), self.alt)
@@ -140,13 +141,13 @@ def new_figure(
 
 
 def attention_map(
-    weights: Sequence,
+    weights: ArrayLike,
     keys: Sequence[str],
     queries: Sequence[str],
     *,
     title: str = "",
     named: int = 4,
-    forbidden: Sequence | None = None,
+    forbidden: ArrayLike | None = None,
 ) -> Picture:
     """Weights (T, S) as a heatmap with its scale: a row for each query, a column for each key; more gold is more.
 
@@ -170,13 +171,13 @@ def attention_map(
 
 
 def attention_maps(
-    weights: Sequence,
+    weights: ArrayLike,
     keys: Sequence[str],
     queries: Sequence[str],
     *,
     titles: Sequence[str],
     alt: str,
-    forbidden: Sequence | None = None,
+    forbidden: ArrayLike | None = None,
     scale: str = "weight",
 ) -> Picture:
     """Several maps (N, T, S) of the same words side by side, such as the heads of a layer, with one scale for all.
@@ -204,17 +205,14 @@ def attention_maps(
     return show(figure, alt)
 
 
-def heatmap(values: Sequence, *, title: str, xlabel: str, ylabel: str, alt: str, diverging: bool = False) -> Picture:
+def heatmap(values: ArrayLike, *, title: str, xlabel: str, ylabel: str, alt: str, diverging: bool = False) -> Picture:
     """Any matrix (rows, columns) but weights; diverging: zero is white, and both signs have a colour."""
-    values = numbers("heatmap", "values", values, "(rows, columns)")
-    if values.ndim != 2 or not values.size:
-        raise ValueError(f"heatmap: values of shape {values.shape}, expected (rows, columns)")
+    matrix = numbers("heatmap", "values", values, "(rows, columns)")
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"heatmap: values of shape {matrix.shape}, expected (rows, columns)")
     figure, axis = new_figure(7.0, 3.4)
-    scale = {"cmap": "cividis"}
-    if diverging:
-        largest = abs(values).max()
-        scale = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
-    image = axis.imshow(values, aspect="auto", interpolation="nearest", **scale)
+    cmap, low, high = ("RdBu_r", -abs(matrix).max(), abs(matrix).max()) if diverging else ("cividis", None, None)
+    image = axis.imshow(matrix, aspect="auto", interpolation="nearest", cmap=cmap, vmin=low, vmax=high)
     figure.colorbar(image, ax=axis, pad=0.02)
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
     return show(figure, alt)
@@ -271,10 +269,10 @@ def bars(values: Mapping[str, float], *, title: str, xlabel: str, alt: str, form
 def smooth(values: Sequence[float], window: int = 20) -> np.ndarray:
     """The mean over the last `window` values (fewer at the beginning), which shows the trend of a noisy loss."""
     check_numbers("smooth", least=1, whole=True, window=window)
-    values = numbers("smooth", "values", values, "a row of numbers")
-    if values.ndim != 1:
-        raise ValueError(f"smooth: values of shape {values.shape}, expected a row of numbers")
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    row = numbers("smooth", "values", values, "a row of numbers")
+    if row.ndim != 1:
+        raise ValueError(f"smooth: values of shape {row.shape}, expected a row of numbers")
+    sums = np.concatenate([[0.0], np.cumsum(row)])
     ends = np.arange(1, len(sums))
     starts = np.maximum(0, ends - window)
     return (sums[ends] - sums[starts]) / (ends - starts)

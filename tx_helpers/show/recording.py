@@ -15,9 +15,10 @@ player.js shows the frames.
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -28,7 +29,6 @@ from tx_helpers.show.stored import PageForm, default_export
 
 FRAMES, BUDGET = 3000, 120_000  # of an explorer at most: frames, and bytes when deflated
 SHOTS, FEWEST, SECONDS = 60, 15, 6.0  # of what a button starts: pictures, the fewest of them, and how long they play
-Stated = Mapping | Callable | None  # of an explorer: what is recorded of it, see `Explore`
 PLAYER = [Path(__file__).with_name(f"{name}.js") for name in ("legible", "drag", "controls", "player")]
 STYLE = """
 .tx-recorded .tx-controls {
@@ -84,7 +84,7 @@ KINDS = {  # how player.js shows a control
 class Recording:
     """What player.js needs, and how many settings and different frames there are."""
 
-    about: dict
+    about: dict[str, Any]
     data: bytes
     settings: int
     frames: int
@@ -96,7 +96,7 @@ def pieces(markup: str) -> list[str]:
     return re.findall(r"[^>]*>|[^>]+", markup)
 
 
-def packed(frames: Sequence[Frame], settings: Mapping[str, int], runs: Mapping[str, list]) -> bytes:
+def packed(frames: Sequence[Frame], settings: Mapping[str, int], runs: Mapping[str, list[list[int]]]) -> bytes:
     """All frames as deflated JSON: pieces, each once; the frames as lists of their places; setting -> frame, run."""
     places: dict[str, int] = {}
     pictures = [[places.setdefault(piece, len(places)) for piece in pieces(frame.markup)] for frame in frames]
@@ -163,7 +163,7 @@ def _offered(explore: Explorer, linked: Mapping[str, str | None]) -> list[str]:
     return [key for key in explore.controls if linked.get(key, key) is not None]
 
 
-def about_controls(explore: Explorer) -> dict:
+def about_controls(explore: Explorer) -> dict[str, Any]:
     """What player.js needs of an explorer for which the page computes: its controls at all their values."""
     axes, linked = _axes(explore)
     camera, kept = Camera(explore, axes), [list(range(len(axis.values))) for axis in axes]
@@ -181,7 +181,7 @@ def _recorded(
         frame = camera.frame(setting)
         if frame is not None:
             found[setting] = frame
-    films = {setting: spread(camera.run(setting), shots) for setting in found if explore.button}
+    films = {setting: spread(camera.run(setting, explore.button), shots) for setting in found if explore.button}
     kept = [sorted({setting[n] for setting in found}) for n in range(len(axes))]
     frames = dict.fromkeys(found.values()) | dict.fromkeys(
         frame for film in films.values() for shot in film for frame in shot
@@ -198,7 +198,7 @@ def _recorded(
 
 def _described(
     key: str, explore: Explorer, camera: Camera, kept: list[list[int]], linked: Mapping[str, str | None]
-) -> dict:
+) -> dict[str, Any]:
     """A control for player.js: its kind and label; and if it has values, their texts and the start among them."""
     control = explore.controls[key]
     about = {"key": key, "label": control.description.strip()}
@@ -213,7 +213,7 @@ def _described(
             return about | {"kind": "play", "slider": slider, "pause": plays[1]}
         return about | {"kind": "press", "sets": getattr(control, "sets", {})}
     kind = next((kind for made, kind in KINDS.items() if isinstance(control, made)), "drawn")
-    place = [axis.key for axis in camera.axes].index(linked.get(key, key))
+    place = [axis.key for axis in camera.axes].index(linked.get(key) or key)
     axis, stops = camera.axes[place], kept[place]
     about |= {"kind": kind, "axis": place, "texts": [axis.texts[stop] for stop in stops], "at": stops.index(axis.start)}
     about |= {"values": [axis.values[stop] for stop in stops]}

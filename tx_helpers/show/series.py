@@ -1,13 +1,14 @@
 """What plots and charts draw, checked at the door: an error names the line, the bar or the argument that is wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from tx_helpers.nn.arguments import check_numbers, check_types, described
 
 
-def named_lines(where: str, lines: Mapping, least: int = 0) -> dict[str, np.ndarray]:
+def named_lines(where: str, lines: Mapping[str, object], least: int = 0) -> dict[str, np.ndarray]:
     """Lines name -> (x, y) as arrays (2, N); ValueError names a line with fewer than `least` points."""
     check_types(where, Mapping, lines=lines)
     found = {}
@@ -21,7 +22,7 @@ def named_lines(where: str, lines: Mapping, least: int = 0) -> dict[str, np.ndar
     return found
 
 
-def named_numbers(where: str, values: Mapping) -> dict[str, float]:
+def named_numbers(where: str, values: Mapping[str, float]) -> dict[str, float]:
     """The named numbers, at least one; ValueError names the one that is not a number."""
     check_types(where, Mapping, values=values)
     for name, value in values.items():
@@ -29,7 +30,7 @@ def named_numbers(where: str, values: Mapping) -> dict[str, float]:
     return dict(values)
 
 
-def named_matrix(where: str, weights: Sequence, queries: Sequence[str], keys: Sequence[str]) -> np.ndarray:
+def named_matrix(where: str, weights: object, queries: Sequence[str], keys: Sequence[str]) -> np.ndarray:
     """Weights (T, S) as an array; ValueError unless there are T queries and S keys, at least one of each."""
     check_types(where, Sequence, queries=queries, keys=keys)
     matrix = numbers(where, "weights", weights, "(T, S)")
@@ -40,7 +41,7 @@ def named_matrix(where: str, weights: Sequence, queries: Sequence[str], keys: Se
 
 def numbers(where: str, name: str, values: object, expected: str) -> np.ndarray:
     """Numbers as an array of any shape; ValueError for anything else."""
-    try:
-        return np.asarray(values if hasattr(values, "__array__") else list(values), dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{where}: {name} is {described(values)}, expected {expected}, of numbers") from None
+    with suppress(TypeError, ValueError):
+        if isinstance(values, Iterable):
+            return np.asarray(values if hasattr(values, "__array__") else list(values), dtype=float)
+    raise ValueError(f"{where}: {name} is {described(values)}, expected {expected}, of numbers")

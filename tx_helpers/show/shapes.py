@@ -68,7 +68,7 @@ SIGNS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
-def shape(tag: str, content: str = "", **attributes: object) -> str:
+def shape(tag: str, content: str = "", /, **attributes: object) -> str:
     """One element: shape("circle", cx=3, cy=4, r=1.5); stroke_width becomes stroke-width, None is left out."""
     said = "".join(
         f' {name.replace("_", "-")}="{number(value) if isinstance(value, (int, float)) else svg_text(value)}"'

@@ -24,10 +24,10 @@ class Steps:
 
     def __init__(self, rest: float):
         self.rest = rest
-        self.task: Future | None = None
+        self.task: Future[None] | None = None
         self._token: object | None = None  # of the work that may go on
         try:
-            self._loop = asyncio.get_running_loop()
+            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
         except RuntimeError:
             self._loop = None
 

@@ -7,10 +7,11 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import anywidget
 
-from tx_helpers.opening import VIEW
+from tx_helpers.opening import VIEW, Bundle
 
 SCRIPT = {"_esm", "_css", "_anywidget_id"}  # synced traits that are not state
 EXPORT = re.compile(r"^export\s+(default\s+)?(?=\S)", re.MULTILINE)
@@ -29,7 +30,7 @@ class PageForm:
 
     script: str
     css: str
-    state: dict
+    state: dict[str, Any]
     text: str
 
 
@@ -54,7 +55,7 @@ def default_export(module: str) -> str:
     return f"(() => {{\n{text}\nreturn txDefault;\n}})()"
 
 
-def as_json(state: Mapping) -> dict:
+def as_json(state: Mapping[str, Any]) -> dict[str, Any]:
     """A state with bytes as {"base64": …}."""
     return {
         name: {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
@@ -67,7 +68,7 @@ class StoredWidget(anywidget.AnyWidget):
 
     _ipython_display_ = None  # that of ipywidgets 7 (on Colab) would show the widget alone, without the static form
 
-    def static_form(self) -> tuple[dict, dict]:
+    def static_form(self) -> tuple[Bundle, Bundle]:
         """MIME type -> content, and MIME type -> metadata."""
         raise NotImplementedError
 
@@ -75,8 +76,8 @@ class StoredWidget(anywidget.AnyWidget):
         """What a page without a kernel needs: the script and the traits as they are now."""
         return page_form(self, repr(self))
 
-    def _repr_mimebundle_(self, **_asked: object) -> tuple[dict, dict]:
-        _, colab = super()._repr_mimebundle_()  # anywidget knows what Colab wants to be told
+    def _repr_mimebundle_(self, **_asked: object) -> tuple[Bundle, Bundle]:
+        _, colab = super()._repr_mimebundle_() or ({}, {})  # anywidget knows what Colab wants to be told
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         data, metadata = self.static_form()
         return {VIEW: view, **data, "text/plain": repr(self)}, {**colab, **metadata}

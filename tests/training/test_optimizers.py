@@ -174,7 +174,7 @@ def test_muon_is_pytorchs():
 def test_the_comparison_of_muon_would_notice_another_update(monkeypatch):
     assert _distance_to_pytorchs_muon(momentum=0.7) > 0.1
     assert _distance_to_pytorchs_muon(weight_decay=0.2) > 0.1
-    monkeypatch.setattr(Muon, "_nesterov", lambda self, matrix, momentum: matrix.grad)
+    monkeypatch.setattr(Muon, "_nesterov", lambda self, matrix, gradient, momentum: gradient)
     assert _distance_to_pytorchs_muon() > 0.1
 
 

@@ -66,7 +66,7 @@ def check_broadcast(name: str, tensor: Tensor | None, shape: tuple[int, ...], ki
 
 def check_numbers(
     where: str,
-    named: Mapping[str, float | None] | None = None,
+    named: Mapping[str, object] | None = None,
     /,
     *,
     least: float | None = None,
@@ -94,7 +94,7 @@ def check_numbers(
         if isinstance(number, bool) or not isinstance(number, Integral if whole else Real):
             raise ValueError(f"{where}: {name} is {described(number)}, expected {' '.join([kind, *bounds])}")
         too_small = (least is not None and number < least) or (above is not None and number <= above)
-        too_large = (most is not None and number > most) or (less_than is not None and number >= less_than)
+        too_large = (most is not None and not number <= most) or (less_than is not None and not number < less_than)
         if math.isnan(number) or too_small or too_large:
             raise ValueError(f"{where}: {name}={number}, {expected}")
 

@@ -25,7 +25,7 @@ from tx_helpers.nn.blocks import Block, DecoderBlock
 from tx_helpers.nn.building import new_block
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
-from tx_helpers.nn.models import DecoderOnly, count_parameters
+from tx_helpers.nn.models import DecoderOnly, TransformerModel, count_parameters
 from tx_helpers.training.parallel import blocks_of
 from tx_helpers.zoo.parts.latent import LatentConfig
 
@@ -101,7 +101,7 @@ def parameters_by_part(model: nn.Module) -> dict[str, int]:
 
 
 def memory(
-    model: nn.Module,
+    model: TransformerModel,
     rows: int,
     length: int,
     *,
@@ -123,41 +123,48 @@ def memory(
     count, in_matrices = count - in_matrices + in_matrices // tensor, in_matrices // tensor
     states = {"adamw": 2 * count, "muon": 2 * count - in_matrices, "sgd": 0}[optimizer]
     kept = sum(activations(model, rows, length, checkpointing=checkpointing).values())
-    shares = (BYTES * numbers // shard for numbers in (count, count, states))
-    return Memory(*shares, kept)
+    each = BYTES * count // shard
+    return Memory(each, each, BYTES * states // shard, kept)
 
 
-def activations(model: nn.Module, rows: int, length: int, *, checkpointing: bool = False) -> dict[str, int]:
+def activations(model: TransformerModel, rows: int, length: int, *, checkpointing: bool = False) -> dict[str, int]:
     """Bytes kept for the backward pass, by block and around the blocks, of a model with a single stack.
 
     With checkpointing a block keeps its input alone; while its backward pass runs, it keeps the rest once more.
     """
     check_numbers("costs", least=1, whole=True, rows=rows, length=length)
-    _check(model)
     N, D, V = rows * length, model.config.d_model, model.config.vocab_size
     kept: dict[str, int] = {}
-    for number, block in enumerate(blocks_of(model)):
-        kept[f"block {number}"] = BYTES * N * (D if checkpointing else sum(_kept_by_block(block)))
+    for number, parts in enumerate(_parts_of_blocks(model)):
+        kept[f"block {number}"] = BYTES * N * (D if checkpointing else sum(_kept_by_block(*parts)))
     norms = sum(_kept_by_norm(norm, D) for stack in model.children() for norm in [getattr(stack, "norm", None)])
     ids = 2 * N * 2  # the inputs and the targets, of 8 bytes
     around: int = BYTES * (N * (norms + D + V) + ids)
     return kept | {"around": around}
 
 
-def _check(model: nn.Module) -> None:
+def _parts_of_blocks(model: nn.Module) -> Iterator[tuple[Block, MultiHeadAttention, FeedForward | GatedFeedForward]]:
+    """Each block, its attention and its feed-forward network; ValueError at a block of another kind."""
     for number, block in enumerate(blocks_of(model)):
         attention, feed_forward = getattr(block, "self_attention", None), getattr(block, "feed_forward", None)
-        plain = isinstance(attention, MultiHeadAttention) and isinstance(feed_forward, FeedForward | GatedFeedForward)
-        if not plain or isinstance(block, DecoderBlock):
+        if (
+            isinstance(block, Block)
+            and not isinstance(block, DecoderBlock)
+            and isinstance(attention, MultiHeadAttention)
+            and isinstance(feed_forward, FeedForward | GatedFeedForward)
+        ):
+            yield block, attention, feed_forward
+        else:
             raise ValueError(
                 f"costs: block {number} is a {type(block).__name__} of {type(attention).__name__} and "
                 f"{type(feed_forward).__name__}; expected a Block of MultiHeadAttention and FeedForward"
             )
 
 
-def _kept_by_block(block: Block) -> Iterator[int]:
+def _kept_by_block(
+    block: Block, attention: MultiHeadAttention, feed_forward: FeedForward | GatedFeedForward
+) -> Iterator[int]:
     """Numbers a token that the parts of a block keep: what each of its operations needs of its inputs and outputs."""
-    attention, feed_forward = block.self_attention, block.feed_forward
     D, H, K = attention.d_model, attention.n_heads, attention.d_head
     yield _kept_by_norm(block.self_attention_norm, D)
     yield D  # the input of the query, key and value matrices
@@ -186,18 +193,20 @@ def flops(model: nn.Module, rows: int, length: int, *, checkpointing: bool = Fal
     way back, is not counted, as is usual in figures of MFU (Chowdhery et al. 2022, appendix B).
     """
     check_numbers("costs", least=1, whole=True, rows=rows, length=length)
-    _check(model)
     N, blocks = rows * length, blocks_of(model)
+    parts = list(_parts_of_blocks(model))
     in_blocks = sum(2 * N * matrix_weights(block) for block in blocks)
     outside = 2 * N * (matrix_weights(model) - sum(map(matrix_weights, blocks)))
-    attention = sum(4 * N * length * block.self_attention.n_heads * block.self_attention.d_head for block in blocks)
+    attention = sum(4 * N * length * part.n_heads * part.d_head for _, part, _ in parts)
     again = 0
     if checkpointing:  # all of a block but its last product, of which nothing is kept
-        again = in_blocks + attention - sum(2 * N * matrix_weights(block.feed_forward.contract) for block in blocks)
+        again = in_blocks + attention - sum(2 * N * matrix_weights(part.contract) for _, _, part in parts)
     return 3 * (in_blocks + outside + attention) + again
 
 
-def sent(model: nn.Module, rows: int, length: int, *, data: int = 1, shard: int = 1, tensor: int = 1) -> dict[str, int]:
+def sent(
+    model: TransformerModel, rows: int, length: int, *, data: int = 1, shard: int = 1, tensor: int = 1
+) -> dict[str, int]:
     """Bytes of the tensors that a process reduces or gathers in a step; one of data, shard and tensor is more than 1.
 
     rows and length are those of the process's part of a batch. A ring sends 2 (n − 1)/n of an all-reduce's bytes, and
@@ -212,8 +221,7 @@ def sent(model: nn.Module, rows: int, length: int, *, data: int = 1, shard: int 
         return {"all-gather": BYTES * (whole + blocks), "reduce-scatter": BYTES * whole}
     if data > 1:
         return {"all-reduce": BYTES * sum(parameter.numel() for parameter in model.parameters())}
-    _check(model)
-    gated = sum(isinstance(block.feed_forward, GatedFeedForward) for block in blocks_of(model))
+    gated = sum(isinstance(part, GatedFeedForward) for _, _, part in _parts_of_blocks(model))
     # forward: one for each of the 2 sub-layers; backward: one for each matrix that is cut by outputs
     sums = (2 + 3 + 1) * len(blocks_of(model)) + gated
     return {"all-reduce": BYTES * sums * rows * length * model.config.d_model}

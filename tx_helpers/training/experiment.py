@@ -95,7 +95,7 @@ class Experiment:
 
 def experiments() -> dict[str, Experiment]:
     """name -> each experiment of the lessons; imports the modules that have one."""
-    found = {}
+    found: dict[str, Experiment] = {}
     for path in sorted(PACKAGE.glob("lessons/*/**/*.py")):
         if re.search(r"= Experiment\(", path.read_text(encoding="utf-8")):
             module = import_module(".".join(("tx_helpers", *path.relative_to(PACKAGE).with_suffix("").parts)))

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 def gradient_norm(parameters: list[nn.Parameter]) -> Tensor:
     """√(Σ g²) over every gradient, wherever its shards are. -> scalar, the same in all processes"""
-    norms = [whole(torch.nn.utils.get_total_norm([p.grad for p in alike])) for alike in by_mesh(parameters)]
+    lists = ([p.grad for p in alike if p.grad is not None] for alike in by_mesh(parameters))
+    norms = [whole(torch.nn.utils.get_total_norm(gradients)) for gradients in lists]
     return norms[0] if len(norms) == 1 else torch.stack(norms).norm()
 
 
@@ -29,12 +30,12 @@ def by_mesh(parameters: list[nn.Parameter]) -> list[list[nn.Parameter]]:
 
 def whole(tensor: Tensor) -> Tensor:
     """The full tensor, in every process, where this process has a shard of it."""
-    return tensor.full_tensor() if hasattr(tensor, "device_mesh") else tensor
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def cut_like(sharded: Tensor, tensor: Tensor) -> Tensor:
     """Of a full tensor that all processes have, the shard that belongs to this process's shard. Nothing is sent."""
-    if not hasattr(sharded, "device_mesh"):
+    if not (hasattr(sharded, "device_mesh") and hasattr(sharded, "placements")):
         return tensor
     from torch.distributed.tensor import DTensor, Replicate  # takes a third of a second to import
 

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from tx_helpers.nn.arguments import check_numbers, check_types
+from tx_helpers.nn.arguments import Function, check_numbers, check_types
 from tx_helpers.training.checkpoints import (
     check_optimizer,
     check_weights,
@@ -72,8 +72,8 @@ class Run:
     ):
         check_numbers("fit", above=0, optional=True, clip=clip)
         check_types("fit", nn.Module, model=model)
-        check_types("fit", Callable, batches=batches, loss=loss)
-        check_types("fit", (Callable, type(None)), schedule=schedule)
+        check_types("fit", Function, batches=batches, loss=loss)
+        check_types("fit", (Function, type(None)), schedule=schedule)
         check_numbers("fit", whole=True, seed=seed)
         check_types("fit", (Parallel, type(None)), parallel=parallel)
         if autocast not in (None, torch.bfloat16, torch.float16):
@@ -186,7 +186,7 @@ class Run:
             **({"batches": self.batches.state_dict()} if hasattr(self.batches, "state_dict") else {}),
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Load a state; the optimizers' settings (learning rate, …) are then the saved ones.
 
         Raises ValueError, before anything is changed, if the state is damaged or of another model or other optimizers.
@@ -226,14 +226,14 @@ class Run:
         history = {name: list(getattr(self, name)) for name in HISTORY}
         return {"step": self.step, **history, "scaler": self.scaler.state_dict()}
 
-    def _load_record(self, record: dict[str, Any]) -> None:
+    def _load_record(self, record: Mapping[str, Any]) -> None:
         self.step = record["step"]
         for name in HISTORY:
             setattr(self, name, list(record[name]))
         if self.scaler.is_enabled() and record.get("scaler"):  # a run in another dtype has none
             self.scaler.load_state_dict(record["scaler"])
 
-    def _check_state(self, state: dict[str, Any]) -> None:
+    def _check_state(self, state: Mapping[str, Any]) -> None:
         """Raise an error unless every part of a state is there and fits this run."""
         check_weights(self.model, state["model"])
         names, saved = [type(o).__name__ for o in self.optimizers], [o["name"] for o in state["optimizers"]]
@@ -243,7 +243,7 @@ class Run:
             check_optimizer(optimizer, entry["state"])
         if "cpu" in (states := state["random"]["states"]):
             torch.Generator().set_state(states["cpu"])
-        self._check_record(state | {"seed": state["random"]["seed"]})
+        self._check_record({**state, "seed": state["random"]["seed"]})
 
     def _check_record(self, record: dict[str, Any]) -> None:
         with _damage_is_named():
@@ -343,9 +343,18 @@ def fit(
     check_numbers("fit", least=1, whole=True, optional=True, every=every, save_every=save_every, threads=threads)
     if save_every is not None and checkpoint is None:
         raise ValueError(f"fit: save_every={save_every}, but checkpoint=None says no file to save to")
-    options = dict(optimizer=optimizer, schedule=schedule, clip=clip, autocast=autocast, seed=seed, parallel=parallel)
-    run = Run(model, batches, loss=loss, **options)
-    check_types("fit", (Callable, type(None)), evaluate=evaluate, after_step=after_step)
+    run = Run(
+        model,
+        batches,
+        loss=loss,
+        optimizer=optimizer,
+        schedule=schedule,
+        clip=clip,
+        autocast=autocast,
+        seed=seed,
+        parallel=parallel,
+    )
+    check_types("fit", (Function, type(None)), evaluate=evaluate, after_step=after_step)
     check_types("fit", (str, Path, type(None)), checkpoint=checkpoint)
     check_types("fit", (Run, Mapping, str, Path, type(None)), resume=resume)
     if isinstance(resume, str | Path):
@@ -372,7 +381,7 @@ def fit(
                 shown |= {name: number for name, number in run.evaluate(evaluate).items() if name != "step"}
             if after_step is not None:
                 after_step(run)
-            if save_every is not None and run.step % save_every == 0 and not last:
+            if checkpoint is not None and save_every is not None and run.step % save_every == 0 and not last:
                 run.save(checkpoint)
                 saved = run.step
             bar.set_postfix(shown, refresh=False)

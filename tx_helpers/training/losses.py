@@ -31,9 +31,9 @@ def sequence_loss(
         )
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).reshape(targets.numel(), logits.shape[-1])
     targets, ignored = targets.flatten().long(), IGNORE if pad_id is None else pad_id
-    options = {"ignore_index": ignored, "label_smoothing": label_smoothing, "reduction": "sum"}
     try:
-        return F.cross_entropy(logits, targets, **options) / (targets != ignored).sum().clamp(min=1)
+        total = F.cross_entropy(logits, targets, ignore_index=ignored, label_smoothing=label_smoothing, reduction="sum")
+        return total / (targets != ignored).sum().clamp(min=1)
     except IndexError:
         raise ValueError(
             f"sequence_loss: targets {int(targets.min())} … {int(targets.max())}, "

@@ -235,8 +235,8 @@ class ObjectiveBatches:
     def _masked(self, rows: list[list[list[int]]], generator: torch.Generator) -> ObjectiveBatch:
         cls, sep = world_id(CLS), world_id(SEP)
         ids = pad_right([_joined([cls], row, [sep]) for row in rows], PAD)
-        options = dict(mask_id=world_id(MASK), words=word_ids(), keep=(PAD, cls, sep)) | self.options
-        shown, target = masked(ids, generator=generator, **options)
+        known = {"mask_id": world_id(MASK), "words": word_ids(), "keep": (PAD, cls, sep)}
+        shown, target = masked(ids, generator=generator, **(self.options | known))
         return ObjectiveBatch((shown,), target)
 
     def _next_sentence(self, rows: list[list[list[int]]], generator: torch.Generator) -> ObjectiveBatch:

@@ -7,6 +7,7 @@ A schedule is a pure function step -> factor, for steps 0, 1, 2 …; the learnin
 import math
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -138,7 +139,7 @@ class Muon(torch.optim.Optimizer):
         check_numbers("Muon", least=0, less_than=1, momentum=momentum)
         super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
-    def add_param_group(self, param_group: dict) -> None:
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """One more group of matrices, with options of its own; ValueError if a parameter is no matrix."""
         super().add_param_group(param_group)
         shapes = [tuple(parameter.shape) for parameter in self.param_groups[-1]["params"]]
@@ -155,27 +156,27 @@ class Muon(torch.optim.Optimizer):
                 loss = closure()
         for group in self.param_groups:
             lr, momentum = group["lr"], group["momentum"]
-            by_shape: dict[tuple[int, ...], list[nn.Parameter]] = {}
+            by_shape: dict[tuple[int, ...], list[tuple[nn.Parameter, Tensor]]] = {}
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    by_shape.setdefault(tuple(sorted(parameter.shape)), []).append(parameter)
+                    by_shape.setdefault(tuple(sorted(parameter.shape)), []).append((parameter, parameter.grad))
             for matrices in by_shape.values():
-                ahead = [whole(self._nesterov(matrix, momentum)) for matrix in matrices]
+                ahead = [whole(self._nesterov(*matrix, momentum)) for matrix in matrices]
                 wide = [update.T if update.shape[0] > update.shape[1] else update for update in ahead]
                 updates = orthogonalise(torch.stack(wide))
-                for matrix, update in zip(matrices, updates, strict=True):
+                for (matrix, _), update in zip(matrices, updates, strict=True):
                     rows, columns = matrix.shape
                     matrix.mul_(1 - lr * group["weight_decay"])
                     update = update.T if rows > columns else update
                     matrix.add_(cut_like(matrix, update), alpha=-lr * math.sqrt(max(1, rows / columns)))
         return loss
 
-    def _nesterov(self, matrix: nn.Parameter, momentum: float) -> Tensor:
+    def _nesterov(self, matrix: nn.Parameter, gradient: Tensor, momentum: float) -> Tensor:
         state = self.state[matrix]
         if not state:
             state["momentum_buffer"] = torch.zeros_like(matrix)
-        state["momentum_buffer"].lerp_(matrix.grad, 1 - momentum)
-        return matrix.grad.lerp(state["momentum_buffer"], momentum)
+        state["momentum_buffer"].lerp_(gradient, 1 - momentum)
+        return gradient.lerp(state["momentum_buffer"], momentum)
 
 
 def orthogonalise(matrices: Tensor) -> Tensor:
@@ -203,7 +204,7 @@ def fast_bfloat16(device: torch.device) -> bool:
         return torch.cuda.is_bf16_supported(including_emulation=False)
     if device.type != "cpu":
         return False
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older torch: unknown, so no
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older torch: unknown, so no
     return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
 
 
@@ -229,7 +230,7 @@ def _adamw(
     betas: tuple[float, float],
     weight_decay: float,
     eps: float,
-    *more: dict,
+    *more: dict[str, Any],
 ) -> torch.optim.AdamW:
     check_numbers(name, least=0, less_than=math.inf, lr=lr, weight_decay=weight_decay, eps=eps)
     check_types(name, Sequence, betas=betas)
@@ -237,7 +238,7 @@ def _adamw(
         raise ValueError(f"{name}: betas={betas}, expected two numbers from 0 to less than 1")
     decayed = [parameter for parameter in parameters if parameter.ndim >= 2]
     others = [parameter for parameter in parameters if parameter.ndim < 2]
-    groups = [{"params": decayed, "weight_decay": weight_decay}]
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}]
     groups += [{"params": others, "weight_decay": 0.0}, *more]
     groups = [group for group in groups if group["params"]]
     fused = all(p.device.type in ("cpu", "cuda") for group in groups for p in group["params"])

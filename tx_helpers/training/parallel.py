@@ -48,7 +48,7 @@ class Parallel:
     def __post_init__(self) -> None:
         sizes = {"data": self.data, "shard": self.shard, "tensor": self.tensor}
         numbers = {name: size for name, size in sizes.items() if size != REST}
-        check_numbers("Parallel", least=1, whole=True, **numbers, accumulate=self.accumulate)
+        check_numbers("Parallel", numbers, least=1, whole=True, accumulate=self.accumulate)
         check_numbers("Parallel", above=0, timeout=self.timeout)
         check_types("Parallel", bool, checkpointing=self.checkpointing, compile=self.compile)
         check_types("Parallel", (torch.dtype, type(None)), precision=self.precision)
@@ -90,7 +90,7 @@ def prepare_blocks(model: nn.Module, parallel: Parallel) -> None:
             block.compile()
 
 
-def _computed_again(forward: Callable) -> Callable:
+def _computed_again(forward: Callable[..., Any]) -> Callable[..., Any]:
     """A function, since torch.compile does not look into a `functools.partial` of `checkpoint`."""
 
     def computed_again(*inputs: Any, **options: Any) -> Any:

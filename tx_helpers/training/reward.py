@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from tx_helpers.generation.sampling import precise, sampler
 from tx_helpers.generation.search import begin
-from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
+from tx_helpers.nn.arguments import Function, check_numbers, check_one_of, check_tensors, check_types
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw
@@ -218,7 +218,7 @@ def train_on_reward(
     check_numbers("train_on_reward", least=0, less_than=math.inf, rate=rate, kl_weight=kl_weight)
     check_numbers("train_on_reward", above=0, optional=True, clip=clip)
     check_one_of("train_on_reward", MEANS, mean=mean)
-    check_types("train_on_reward", (Callable, type(None)), after=after)
+    check_types("train_on_reward", (Function, type(None)), after=after)
     every = 1 if kl_weight else 10
     rounds = _Rounds(model, prompts, reward, problems, group, epochs, scaled, stop, max_new, seed, every)
 
@@ -238,7 +238,8 @@ def train_on_reward(
         found = rounds.record() | rounds.last
         return found | dict((after and after(int(found["update"]), found)) or {})
 
-    options = {"progress": False, "optimizer": adamw(model, rate, weight_decay=0.0), "seed": seed} | options
+    known: dict[str, Any] = {"progress": False, "optimizer": adamw(model, rate, weight_decay=0.0), "seed": seed}
+    options = known | options
     return fit(model, rounds, loss=loss, steps=updates * epochs, evaluate=record, every=epochs, **options).evaluations
 
 
@@ -273,8 +274,8 @@ class _Rounds:
     def __post_init__(self) -> None:
         where = "train_on_reward"
         check_types(where, nn.Module, model=self.model)
-        check_types(where, (Tensor, Callable), prompts=self.prompts)
-        check_types(where, Callable, reward=self.reward)
+        check_types(where, (Tensor, Function), prompts=self.prompts)
+        check_types(where, Function, reward=self.reward)
         check_numbers(where, least=1, whole=True, problems=self.problems)
         check_numbers(where, least=2, whole=True, group=self.group)
         check_numbers(where, least=0, whole=True, seed=self.seed)
@@ -293,7 +294,7 @@ class _Rounds:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Load a state; an error leaves everything as it was."""
         device = next(self.model.parameters()).device
-        parts = [None if part is None else part.to(device) for part in state["round"] or ()]
+        parts: list[Any] = [None if part is None else part.to(device) for part in state["round"] or ()]
         round = _Round(Sampled(*parts[:3]), *parts[3:]) if parts else None
         self.round, self.written_at, self.last = round, state["written_at"], dict(state["last"])
 

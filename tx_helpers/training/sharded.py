@@ -25,7 +25,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from torch import nn
+from torch import Tensor, nn
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_model_state_dict,
@@ -132,7 +132,7 @@ def last_checkpoint(folder: str | Path) -> Path | None:
     for ending in ("", REPLACED):
         found = {path: _step(path.name.removesuffix(ending)) for path in Path(folder).glob(f"step-*{ending}")}
         if steps := {path: step for path, step in found.items() if step is not None}:
-            return max(steps, key=steps.get)
+            return max(steps, key=steps.__getitem__)
     return None
 
 
@@ -145,7 +145,7 @@ def export_weights(model: nn.Module, file: str | Path) -> None:
     """Write the whole model as one safetensors file, also where its parameters are shards. All processes call this."""
     weights = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
     if _first():
-        save_tensors(file, weights)
+        save_tensors(file, {name: tensor for name, tensor in weights.items() if isinstance(tensor, Tensor)})
     _wait()
 
 

@@ -96,9 +96,9 @@ def _check_same_values(model: nn.Module) -> None:
 def _shard(model: nn.Module, mesh: DeviceMesh, precision: torch.dtype | None) -> None:
     policy = MixedPrecisionPolicy(param_dtype=precision, reduce_dtype=precision and torch.float32)
     for module in (*blocks_of(model), model):
-        fully_shard(module, mesh=mesh, mp_policy=policy)
+        sharded = fully_shard(module, mesh=mesh, mp_policy=policy)
         if mesh.device_type == "cpu":  # gloo has no average, and once returned a sum instead: pytorch #162338
-            module.set_force_sum_reduction_for_comms(True)
+            sharded.set_force_sum_reduction_for_comms(True)
 
 
 def _synchronise(module: nn.Module, last: bool) -> None:

@@ -8,7 +8,13 @@ whole in every process. Source: Shoeybi et al. 2019 (Megatron-LM), section 3.
 
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    ParallelStyle,
+    RowwiseParallel,
+    SequenceParallel,
+    parallelize_module,
+)
 
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward
@@ -35,7 +41,8 @@ def split_blocks(model: nn.Module, mesh: DeviceMesh) -> None:
 
 
 def _split_attention(attention: MultiHeadAttention, mesh: DeviceMesh) -> None:
-    plan = {name: ColwiseParallel() for name in ("query", "key", "value")} | {"output": RowwiseParallel()}
+    plan: dict[str, ParallelStyle] = {name: ColwiseParallel() for name in ("query", "key", "value")}
+    plan["output"] = RowwiseParallel()
     if not isinstance(attention.query_norm, nn.Identity):
         # One gain for all heads: its gradient is the sum over heads, here (B, H, T, K) -> dimension 1.
         plan |= {name: SequenceParallel(sequence_dim=1, use_local_output=True) for name in ("query_norm", "key_norm")}

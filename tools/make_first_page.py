@@ -9,21 +9,17 @@ The weights are stored once, in the page itself: another machine would train oth
 """
 
 import argparse
-import base64
-import hashlib
 import json
 import re
 import sys
-import zlib
 from pathlib import Path
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from notebook_frame import ROOT, repository_address
-from site_scripts import inert
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.show.stored import PageForm, default_export
+from tx_helpers.publish.packing import inert, opening, packed, unpacked
+from tx_helpers.show.stored import PageForm
 from tx_helpers.widgets.scripts import FOLDER, joined
 
 FILE = ROOT / "docs" / "index.html"
@@ -32,7 +28,7 @@ COURSE = "The Transformer, built and measured"
 DESCRIPTION = "Watch a trained Transformer translate, take one of its heads away, and see what it writes then."
 ENGINE = [
     FOLDER / "machine" / f"{name}.js"
-    for name in ("tensors", "positions", "transformer", "decode", "view_make", "view_paint")
+    for name in ("tensors", "positions", "transformer", "tokenizers", "decode", "view_make", "view_paint")
 ]
 SCRIPT = joined(*ENGINE, HERE / "stage.js")
 CSS = (HERE / "stage.css").read_text("utf-8")
@@ -41,15 +37,6 @@ CSS = (HERE / "stage.css").read_text("utf-8")
 def stored() -> dict:
     """The model in the committed page: its spec, and its weights as text."""
     return json.loads(re.search(r'id="model">(.*?)</script>', FILE.read_text("utf-8"))[1])
-
-
-def packed(data: bytes) -> str:
-    """Weights in float16 as the page stores them: low bytes before high ones, deflated, in base 64."""
-    return base64.b64encode(zlib.compress(np.frombuffer(data, np.uint8).reshape(-1, 2).T.tobytes(), 9)).decode()
-
-
-def unpacked(weights: str) -> bytes:
-    return np.frombuffer(zlib.decompress(base64.b64decode(weights)), np.uint8).reshape(2, -1).T.tobytes()
 
 
 def trained() -> dict:
@@ -69,9 +56,7 @@ def stage(model: dict) -> PageForm:
 
 def page(model: dict, address: str = "") -> str:
     """The whole file; `address` is the repository's, where it is known."""
-    script = f"{{\nconst stage = {default_export(SCRIPT)};\n{(HERE / 'first_page.js').read_text('utf-8')}}}"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src 'self'"
+    script, policy = opening(SCRIPT)
     template = Environment(loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True).get_template
     return template("first_page.html.j2").render(
         course=COURSE,

@@ -36,6 +36,7 @@ from record_pages import kept
 from refresh_notebooks import selected
 from site_cells import body
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.publish.packing import inert
 from tx_helpers.show.stored import as_json
 
 HERE = Path(__file__).parent / "site"
@@ -145,7 +146,7 @@ class Site:
             description=description,
             content=Markup(content),
             headings=site_search.outline(content) if outlined else [],
-            forms=[Markup(site_scripts.inert({"script": f["script"], "state": f["state"]})) for f in forms],
+            forms=[Markup(inert({"script": f["script"], "state": f["state"]})) for f in forms],
             scripts=sorted(path for path in scripts if path.endswith(".js")),
             styles=sorted(path for path in scripts if path.endswith(".css")),
             opens=Markup(opens),

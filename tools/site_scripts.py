@@ -6,8 +6,6 @@ script that stands in a page. So each module becomes a classic script of its own
 `txModules`; the state is text in the page; and site.js brings the two together.
 """
 
-import json
-
 from tx_helpers.show.stored import default_export
 
 
@@ -24,8 +22,3 @@ def files(forms: list[dict], scripts: dict[str, dict]) -> dict[str, bytes]:
         if scripts[key].get("css"):
             found[f"widgets/{key}.css"] = scripts[key]["css"].encode()
     return found
-
-
-def inert(value: object) -> str:
-    """JSON that may stand inside a <script type="application/json">, whatever texts it holds."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c")

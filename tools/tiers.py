@@ -11,7 +11,7 @@ TIERS: dict[str, tuple[str, ...]] = {
     "Work": ("training", "generation"),
     "Models": ("zoo", "environment", "progress_file", "opening", "contents"),
     "Insight": ("diagnose",),
-    "Show and teach": ("show", "exercises", "widgets"),
+    "Show and teach": ("show", "exercises", "widgets", "publish"),
     "Lessons": ("lessons", "__main__"),
 }
 TIER_OF: dict[str, int] = {module: number for number, modules in enumerate(TIERS.values()) for module in modules}

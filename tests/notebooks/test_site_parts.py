@@ -14,6 +14,7 @@ from site_cells import body
 from site_formulas import mathml
 from site_markdown import html_of, page_of
 from tx_helpers.exercises.catalogue import find
+from tx_helpers.publish.packing import inert
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Picture, Svg, new_figure
 from tx_helpers.widgets.attention_view import AttentionView
@@ -207,7 +208,7 @@ def test_a_module_becomes_a_classic_script():
 
 
 def test_hostile_state_stays_text():
-    text = site_scripts.inert(living())
+    text = inert(living())
     assert "<" not in text
     assert json.loads(text) == living()
 

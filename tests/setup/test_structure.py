@@ -19,7 +19,11 @@ PACKAGE = ROOT / "tx_helpers"
 MAX_LINES = 400
 MAX_BANK = 900  # a lesson's exercises, the texts of diagnose: tables of many short entries
 MAX_FUNCTION = 60  # lines of a function, one screen
-DOORS = {"diagnose", "exercises"}  # the sub-packages whose few functions learners import by the sub-package's name
+DOORS = {
+    "diagnose",
+    "exercises",
+    "publish",
+}  # the sub-packages whose few functions learners import by the sub-package's name
 LOOK_UP = "reference"  # the notebook that looks things up in every room
 
 # Outside the lessons, and yet used by one of them alone: why.

@@ -146,7 +146,7 @@ def unreadable(side: dict, text: str) -> str:
 
 
 def _pieces(side: dict, text: str) -> list[str]:
-    """A text cut into words or characters, as `encode` of machine/decode.js cuts it."""
+    """A text cut into words or characters, as `encode` of machine/tokenizers.js cuts it."""
     return text.replace("-", " ").split() if side["kind"] == "words" else list(text)
 
 

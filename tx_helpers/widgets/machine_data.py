@@ -6,7 +6,8 @@
             config   the numbers and names of its `TransformerConfig`, flat
             tensors  name in the state_dict -> {shape, offset}, counted in numbers; shared weights have one offset
             dtype    "float32" or "float16": how each number stands in `data`, the lowest byte first
-            source, target  the vocabularies: {tokens, kind: "words" or "characters", specials, unknown, limit, …}
+            source, target  the vocabularies: {tokens, specials, unknown, limit, …; kind: "words", "characters", or, in
+                            a published page alone, "pieces"}
 
 The scripts in the folder `machine` compute with it. They know the models of this course. So whatever is given here is
 first rebuilt as one of them, with the same weights, and must give the same logits; a ValueError says what differs.
@@ -23,6 +24,7 @@ from tx_helpers.nn.arguments import described
 from tx_helpers.nn.config import AttentionConfig, FeedForwardConfig, TransformerConfig
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder, count_parameters
 from tx_helpers.text.data import BOS, EOS, PAD
+from tx_helpers.text.subwords import BytePairTokenizer, WordPieceTokenizer
 from tx_helpers.text.tokenizers import CharTokenizer, Tokenizer, WordTokenizer
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.widgets.scripts import FOLDER, joined
@@ -49,6 +51,8 @@ NOT_IN_THE_PAGE = (  # what must be None, or empty
     ),
 )
 PARTS_OF_THE_PAGE = {"embedding.input": TokenShift | NormedInput, "embedding.output": BiasedOutput | ScaledOutput}
+WHOLE = {WordTokenizer: "words", CharTokenizer: "characters"}
+EVERY = WHOLE | {BytePairTokenizer: "pieces", WordPieceTokenizer: "pieces"}
 TOLERANCE = 1e-3  # of the largest logit; of a model in half precision a hundred times as much
 Known = EncoderDecoder | DecoderOnly
 
@@ -62,8 +66,19 @@ def machine_data(subject: Translator | Writer | nn.Module, *, half: bool = False
     return packed_model(course_model(subject), subject, half=half)
 
 
-def packed_model(model: Known, subject: Translator | Writer | nn.Module, *, half: bool) -> tuple[dict, bytes]:
-    """`machine_data` of a subject whose `course_model` is at hand."""
+def packed_model(
+    model: Known,
+    subject: Translator | Writer | nn.Module,
+    *,
+    half: bool,
+    kinds: Mapping[type, str] = WHOLE,
+    limit: int = LIMIT,
+) -> tuple[dict, bytes]:
+    """`machine_data` of a subject whose `course_model` is at hand.
+
+    kinds  of tokenizers that are known where it goes
+    limit  tokens of a text, where the model has no context length
+    """
     kind, config = type(model), model.config
     tensors, data = _packed(model.state_dict(), np.dtype("<f2" if half else "<f4"))
     spec = {
@@ -71,18 +86,18 @@ def packed_model(model: Known, subject: Translator | Writer | nn.Module, *, half
         "config": _flat(config),
         "tensors": tensors,
         "dtype": "float16" if half else "float32",
-        **_vocabularies(subject, config, kind),
+        **_vocabularies(subject, config, kind, kinds, config.context_length or limit),
     }
     return spec, data
 
 
-def course_model(subject: Translator | Writer | nn.Module) -> Known:
+def course_model(subject: Translator | Writer | nn.Module, largest: int = LARGEST) -> Known:
     """The course's model with the weights of this one, on the CPU and ready to translate; ValueError as above."""
     model = getattr(subject, "model", subject)
     if not isinstance(subject, Translator | Writer | nn.Module) or not isinstance(model, nn.Module):
         raise ValueError(f"machine: the model is {described(subject)}, expected {SUPPORTED}")
-    if (size := count_parameters(model)) > LARGEST:
-        raise ValueError(f"machine: a model of {size:,} parameters, but a page computes with at most {LARGEST:,}")
+    if (size := count_parameters(model)) > largest:
+        raise ValueError(f"machine: a model of {size:,} parameters, but a page computes with at most {largest:,}")
     config = model.config if isinstance(model, EncoderDecoder | DecoderOnly) else _config_of(model)
     _check_known(config)
     kind: type[Known] = EncoderDecoder if _has_encoder(model) else DecoderOnly
@@ -106,6 +121,7 @@ def _check_known(config: TransformerConfig) -> None:
     for path, value in (
         ("wiring", "sandwich"),
         ("norm.kind", "rms_plus_one"),
+        ("positions.kind", "sinusoidal_halves"),
     ):
         if attrgetter(path)(config) == value:
             raise ValueError(f"machine: {path}={value!r}, which the page does not compute; expected another value")
@@ -229,34 +245,44 @@ def _flat(config: TransformerConfig) -> dict:
     }
 
 
-def _vocabularies(subject: Translator | Writer | nn.Module, config: TransformerConfig, kind: type) -> dict:
+def _vocabularies(
+    subject: Translator | Writer | nn.Module,
+    config: TransformerConfig,
+    kind: type,
+    kinds: Mapping[type, str],
+    limit: int,
+) -> dict:
     """`source` (None without an encoder) and `target`, with the ids of their beginning and end."""
-    limit = config.context_length or LIMIT
     if isinstance(subject, Translator):
         tokenizers = subject.data.source_tokenizer, subject.data.target_tokenizer
     else:
         tokenizers = None, getattr(subject, "tokenizer", None)
     sizes = config.source_vocab_size or config.vocab_size, config.vocab_size
-    source, target = (_side(tokenizer, size, limit) for tokenizer, size in zip(tokenizers, sizes, strict=True))
+    source, target = (_side(tokenizer, size, limit, kinds) for tokenizer, size in zip(tokenizers, sizes, strict=True))
     ends = {"bos": BOS, "eos": EOS} if target["specials"] > EOS else {"bos": None, "eos": None}  # characters have none
     return {"source": source if kind is EncoderDecoder else None, "target": target | ends}
 
 
-def _side(tokenizer: Tokenizer | None, size: int, limit: int) -> dict:
+def _side(tokenizer: Tokenizer | None, size: int, limit: int, kinds: Mapping[type, str]) -> dict:
     """A vocabulary; of a model alone, which has no words, each word is its id."""
     if tokenizer is None:
         specials = min(EOS + 1, size)
         tokens = [*(f"<{id}>" for id in range(specials)), *map(str, range(specials, size))]
         return {"kind": "words", "tokens": tokens, "specials": specials, "unknown": None, "limit": limit}
-    kinds = {WordTokenizer: "words", CharTokenizer: "characters"}
     if type(tokenizer) not in kinds:
-        raise ValueError(f"machine: a {type(tokenizer).__name__}, expected a WordTokenizer or a CharTokenizer")
+        *most, last = (f"a {known.__name__}" for known in kinds)
+        raise ValueError(f"machine: a {type(tokenizer).__name__}, expected {', '.join(most)} or {last}")
     if len(tokenizer) != size:
         raise ValueError(f"machine: a vocabulary of {len(tokenizer)} tokens, but the model has {size}")
-    return {
+    specials = len(tokenizer) - len(tokenizer.pieces)
+    side = {
         "kind": kinds[type(tokenizer)],
         "tokens": list(tokenizer.tokens),
-        "specials": len(tokenizer) - len(tokenizer.pieces),
+        "specials": specials,
         "unknown": tokenizer.unknown_id,
         "limit": limit,
     }
+    if isinstance(tokenizer, BytePairTokenizer):  # the page makes the pieces from the merges; the tokens are to be read
+        shown = [*tokenizer.tokens[:specials], *map(tokenizer.readable, tokenizer.pieces)]
+        side |= {"tokens": shown, "merges": [list(pair) for pair in tokenizer.merges]}
+    return side

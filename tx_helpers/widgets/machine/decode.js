@@ -1,9 +1,9 @@
-// Around the model in transformer.js: its weights from bytes, text to ids and back, and decoding word by word.
+// Around the model in transformer.js: its weights from bytes, and decoding word by word.
 
 /** The model that machine_data.py wrote down: spec as it says there, data the bytes of all weights. */
 export const load = (spec, data) => {
   const bytes = data.buffer ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : data;
-  const numbers = spec.dtype === "float16" ? Float32Array.from(new Uint16Array(bytes), half) : new Float32Array(bytes);
+  const numbers = spec.dtype === "float16" ? halves(new Uint16Array(bytes)) : new Float32Array(bytes);
   const tensors = new Map(Object.entries(spec.tensors).map(([name, { shape, offset }]) => {
     const size = shape.reduce((n, m) => n * m, 1);
     return [name, tensor(shape, numbers.subarray(offset, offset + size))];
@@ -11,31 +11,6 @@ export const load = (spec, data) => {
   const { config, source, target } = spec;
   return { config, source, target, has: (name) => tensors.has(name), tensors: (name) => tensors.get(name) };
 };
-
-/** Text -> { ids, error }: one of the two is empty. `side` is spec.source or spec.target.
- *  Words are separated by white space and hyphens; a writer's tokens are characters. */
-export const encode = (side, text) => {
-  const pieces = side.kind === "words" ? text.replaceAll("-", " ").split(/\s+/).filter(Boolean) : [...text];
-  const ids = pieces.map((piece) => idOf(side, piece)), kind = side.kind.slice(0, -1);
-  const unknown = pieces.find((_, i) => ids[i] === undefined);
-  if (!pieces.length) return { ids: [], error: `Write at least one ${kind}.` };
-  if (unknown !== undefined) {
-    const shown = unknown.length > 20 ? `${unknown.slice(0, 20)}…` : unknown;
-    return { ids: [], error: `The model does not know the ${kind} “${shown}”.` };
-  }
-  if (ids.length > side.limit) return { ids: [], error: `${ids.length} ${side.kind}, but at most ${side.limit} fit.` };
-  return { ids, error: "" };
-};
-
-/** The id of a piece, never that of a special token; `unknown`, where the model has an id for it, or undefined. */
-const idOf = ({ tokens, specials, unknown }, piece) => {
-  const id = tokens.indexOf(piece, specials);
-  return id >= 0 ? id : (unknown ?? undefined);
-};
-
-/** Ids -> text, without the special tokens. */
-export const decode = (side, ids) =>
-  ids.filter((id) => id >= side.specials).map((id) => side.tokens[id]).join(side.kind === "words" ? " " : "");
 
 /** Begin to decode: the source is encoded once, and what is seen of it is in `state.seen`. */
 export const start = (model, { source } = {}, edits = {}) => {
@@ -47,10 +22,10 @@ export const start = (model, { source } = {}, edits = {}) => {
   return { model, edits, memory, caches, ids: [], seen: pass.seen };
 };
 
-/** Feed one more id: what is seen at this position alone (T = 1), the logits (1, V) among it.
+/** Feed more ids: what is seen at these positions alone, of one id the logits (1, V) among it.
  *  Where an edit lets positions see later ones there can be no cache: all positions are computed again and seen. */
-export const step = (state, id) => {
-  state.ids.push(id);
+export const step = (state, ...ids) => {
+  state.ids.push(...ids);
   const pass = { model: state.model, edits: state.edits, seen: new Map() };
   logits(pass, decoder(pass, state.ids, state.memory, state.caches));
   return pass.seen;

@@ -193,3 +193,10 @@ const half = (bits) => {
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
 };
+
+/** Many of them; each of the 65,536 is computed once. */
+const halves = (bits) => {
+  const table = Float32Array.from({ length: 65536 }, (_, i) => half(i)), numbers = new Float32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) numbers[i] = table[bits[i]];
+  return numbers;
+};

@@ -3,7 +3,7 @@
 
 let machines = 0; // on this page, so that each has ids of its own
 const hintOf = (kind) => `Click a head’s map to remove the head, or a ${kind} to give it another ${kind}’s vector.`;
-const MOST_WRITTEN = { words: 20, characters: 24 }; // in one run
+const MOST_WRITTEN = { words: 20, characters: 24, pieces: 24 }; // in one run
 
 /** Another text: ids, the intact machine's whole translation, rows and stages. An unknown word leaves all as it is. */
 function read(view, text, place = Infinity) {

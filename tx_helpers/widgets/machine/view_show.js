@@ -146,7 +146,7 @@ function showControls(view) {
 function showHeadline(view) {
   const { frame: { headline }, machine } = view, reached = view.stages[view.place].row.kind === "logits";
   const next = view.written[view.moment - 1], word = next === machine.target.eos ? "" : wordOf(view, "target", next);
-  const gap = machine.target.kind === "words" ? " " : "";
+  const gap = machine.target.kind === "characters" ? "" : " ";
   const written = isEdited(view) ? brokenWords(view, gap)
     : [textOf(view, prefixOf(view)), gap, make("b", {}, reached ? word : "…")];
   headline.replaceChildren(

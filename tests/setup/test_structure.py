@@ -30,7 +30,6 @@ LOOK_UP = "reference"  # the notebook that looks things up in every room
 OF_ONE_LESSON = {
     "diagnose": "examines anybody's model, from the command line too",
     "widgets.attention": "draws the attention of anybody's model; the README shows it",
-    "text.subwords": "the tokenizers of public checkpoints, beside the simpler ones; the reference looks them up",
     "training.reward": "learners train their own model with it (notebook 16); its doctor reads what it records",
     "zoo.public": "reads and writes public checkpoints for anybody",
 }

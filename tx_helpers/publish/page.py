@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -133,14 +133,14 @@ def publish(
     if chat and spec["source"]:
         raise ValueError("publish: chat is for a decoder-only model, but this one has an encoder; expected None")
     numbers = np.frombuffer(data, "<f2" if weights == "float16" else "<f4").astype("<f4")
-    told = {"spec": spec, "weights": packed(data, 2)} if weights == "float16" else {"spec": spec}
-    if weights == "float32":
-        told["weights"] = packed(data, 4)
-    if weights == "int8":
+    told: dict[str, Any] = {"spec": spec}
+    if weights != "int8":
+        told["weights"] = packed(data, 2 if weights == "float16" else 4)
+    else:
         shapes = sorted({one["offset"]: tuple(one["shape"]) for one in spec["tensors"].values()}.items())
         whole, rest, numbers = in_whole_numbers(shapes, numbers)
         told |= {"whole": packed(whole, 1), "weights": packed(rest, 4)}
-    reader = subject.data.source_tokenizer if spec["source"] else subject.tokenizer
+    reader = subject.data.source_tokenizer if isinstance(subject, Translator) else subject.tokenizer
     told |= {"state": {"text": _first(reader, spec, prompt)}, "chat": chat and vars(chat)}
     page = _page(told, title, _checked(card))
     Path(path).write_bytes(page.encode("utf-8", errors="backslashreplace"))  # half a surrogate pair as \\ud800
@@ -155,17 +155,17 @@ def _check_texts(where: str, **texts: object) -> None:
             raise ValueError(f"{where}: {name} is {described(text)}, expected a str")
 
 
-def _subject(model: object, tokenizer: object) -> Writer | Translator:
+def _subject(model: Any, tokenizer: Any) -> Writer | Translator:
     """Model and tokenizer together."""
     if tokenizer is None and isinstance(model, Writer | Translator):
         return model
     model = getattr(model, "model", model)
     both = isinstance(getattr(model, "encoder", None), nn.Module)
-    given = list(tokenizer) if both and isinstance(tokenizer, tuple | list) else [tokenizer]
+    given: list[Any] = list(tokenizer) if both and isinstance(tokenizer, tuple | list) else [tokenizer]
     if len(given) != 1 + both or not all(isinstance(one, Tokenizer) for one in given):
         expected = "(source's, target's)" if both else "a tokenizer of tx_helpers.text"
         raise ValueError(f"publish: tokenizer is {described(tokenizer)}, expected {expected}")
-    return Translator(model, PairData(*given, [])) if both else Writer(model, *given)
+    return Translator(model, PairData(given[0], given[1], [])) if both else Writer(model, given[0])
 
 
 def _checked(card: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -222,15 +222,15 @@ def _written(model: Known, spec: dict) -> Iterable[tuple[Tensor, ...]]:
     """Texts of the model itself, drawn at temperature 1: for an encoder–decoder, what it makes of random sources."""
     generator = torch.Generator().manual_seed(0)
     target, source = spec["target"], spec["source"]
-    length = min(target["limit"], 64) - 1
+    options = {"max_new_tokens": min(target["limit"], 64) - 1, "temperature": 1.0, "generator": generator}
     for _ in range(4):
-        first = torch.tensor([[BOS if source else _random(generator, target)]])
-        given = (
-            (torch.tensor([[_random(generator, source) for _ in range(min(8, source["limit"]))]]),) if source else ()
-        )
-        options = {"source": given[0], "end_id": EOS} if source else {}
-        ids = generate(model, first, max_new_tokens=length, temperature=1.0, generator=generator, **options)
-        yield *given, torch.cat([first, ids], dim=1)
+        if not source:
+            first = torch.tensor([[_random(generator, target)]])
+            yield (torch.cat([first, generate(model, first, **options)], dim=1),)
+            continue
+        read = torch.tensor([[_random(generator, source) for _ in range(min(8, source["limit"]))]])
+        written = generate(model, BOS, source=read, end_id=EOS, **options)
+        yield read, torch.cat([torch.tensor([[BOS]]), written], dim=1)
 
 
 def _random(generator: torch.Generator, side: dict) -> int:
@@ -241,9 +241,9 @@ def _random(generator: torch.Generator, side: dict) -> int:
 def _read(subject: Writer | Translator, spec: dict, texts: Iterable) -> Iterable[tuple[Tensor, ...]]:
     """Given texts, each cut to what fits."""
     limit = spec["target"]["limit"]
-    for text in [texts] if isinstance(texts, str) else texts:
-        if isinstance(subject, Writer):
+    if isinstance(subject, Writer):
+        for text in [texts] if isinstance(texts, str) else texts:
             yield (torch.tensor([subject.tokenizer.encode(text)[:limit]]),)
-        else:
-            source, target = subject.data.encode([text])[0]
+    else:
+        for source, target in subject.data.encode(texts):
             yield torch.tensor([source[:limit]]), torch.tensor([[BOS, *target, EOS][:limit]])

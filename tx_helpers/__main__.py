@@ -5,6 +5,7 @@
 module that can be imported where the command is given.
 `python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need.
 `python -m tx_helpers record NAME …` runs recorded experiments of the lessons; without a name it lists them.
+`python -m tx_helpers publish FILE PAGE` makes a page that writes, of what `tx_helpers.publish.save_model` wrote.
 `python -m tx_helpers tidy NOTEBOOK …` puts pictures in place of widgets whose kernel is gone, and takes out the answers
 to open predictions: for an editor that reads notebooks by itself, such as VS Code. JupyterLab needs no such help.
 """
@@ -20,7 +21,8 @@ from typing import Any
 
 from tx_helpers.environment import printable, report
 
-COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] | tidy NOTEBOOK ..."
+COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] "
+COMMANDS += "| publish FILE PAGE [--help] | tidy NOTEBOOK ..."
 USAGE = f"usage: python -m tx_helpers {COMMANDS}"
 
 
@@ -28,7 +30,7 @@ def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
     `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings, or a text is missing;
-    `tidy`: 1 if a file is no notebook.
+    `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook.
     """
     if arguments == ["check"]:
         return check()
@@ -38,6 +40,8 @@ def main(arguments: list[str]) -> int:
         return train(arguments[1:])
     if arguments[:1] == ["record"]:
         return record(arguments[1:])
+    if arguments[:1] == ["publish"]:
+        return publish(arguments[1:])
     if arguments[:1] == ["tidy"] and arguments[1:]:
         return tidy(arguments[1:])
     print(USAGE, file=sys.stderr)
@@ -165,6 +169,34 @@ def record(arguments: list[str]) -> int:
     except (ValueError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 1
+    return 0
+
+
+def publish(arguments: list[str]) -> int:
+    """Make the page of a saved model."""
+    parser = argparse.ArgumentParser(
+        "python -m tx_helpers publish",
+        description="Make one file in which a trained model writes, without a server and without a network.",
+        epilog="Exit code: 0 the page is written, 2 the file is no model that a page can compute.",
+    )
+    parser.add_argument("file", metavar="FILE", help="a .safetensors file that tx_helpers.publish.save_model wrote")
+    parser.add_argument("page", metavar="PAGE", help="the file to write: mine.html")
+    parser.add_argument("--title", default="My model", help="its heading")
+    parser.add_argument("--prompt", default="", help="what stands in the text field at first")
+    parser.add_argument("--weights", choices=("float32", "float16", "int8"), default="float16", help="default: float16")
+    try:
+        options = vars(parser.parse_args(arguments))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    from tx_helpers.publish.page import publish as published
+    from tx_helpers.publish.saved import load_model
+
+    try:
+        model, tokenizer, card = load_model(options.pop("file"))
+        print(published(model, tokenizer, options.pop("page"), card=card, **options))
+    except (ValueError, OSError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

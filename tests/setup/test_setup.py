@@ -286,7 +286,8 @@ def test_check_of_a_course_that_is_nowhere(not_installed, monkeypatch, tmp_path)
 def test_a_wrong_call_of_check(arguments):
     done = check(*arguments)
     commands = (
-        "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] | tidy NOTEBOOK ..."
+        "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] "
+        "| publish FILE PAGE [--help] | tidy NOTEBOOK ..."
     )
     usage = f"usage: python -m tx_helpers {commands}\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", usage)

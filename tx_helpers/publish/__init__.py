@@ -4,5 +4,6 @@ publish(model, tokenizer, "mine.html", title="Small talk", card={"Trained on": "
 """
 
 from tx_helpers.publish.page import Chat, Published, publish
+from tx_helpers.publish.saved import load_model, save_model
 
-__all__ = ["Chat", "Published", "publish"]
+__all__ = ["Chat", "Published", "load_model", "publish", "save_model"]

@@ -124,7 +124,7 @@ def publish(
     check_types("publish", (Chat, type(None)), chat=chat)
     check_one_of("publish", WEIGHTS, weights=weights)
     check_numbers("publish", least=2, whole=True, context=context)
-    subject = _subject(model, tokenizer)
+    subject = subject_of(model, tokenizer)
     try:
         rebuilt = course_model(subject, LARGEST)
         spec, data = packed_model(rebuilt, subject, half=weights == "float16", kinds=EVERY, limit=context)
@@ -142,7 +142,7 @@ def publish(
         told |= {"whole": packed(whole, 1), "weights": packed(rest, 4)}
     reader = subject.data.source_tokenizer if isinstance(subject, Translator) else subject.tokenizer
     told |= {"state": {"text": _first(reader, spec, prompt)}, "chat": chat and vars(chat)}
-    page = _page(told, title, _checked(card))
+    page = _page(told, title, checked_card(card))
     Path(path).write_bytes(page.encode("utf-8", errors="backslashreplace"))  # half a surrogate pair as \\ud800
     loss = None if weights == "float32" else _loss(rebuilt, spec, numbers, subject, texts)
     return Published(Path(path), Path(path).stat().st_size, count_parameters(rebuilt), weights, loss)
@@ -155,8 +155,8 @@ def _check_texts(where: str, **texts: object) -> None:
             raise ValueError(f"{where}: {name} is {described(text)}, expected a str")
 
 
-def _subject(model: Any, tokenizer: Any) -> Writer | Translator:
-    """Model and tokenizer together."""
+def subject_of(model: Any, tokenizer: Any, operation: str = "publish") -> Writer | Translator:
+    """Model and tokenizer together; ValueError where the tokenizer is no tokenizer, or not as many as are needed."""
     if tokenizer is None and isinstance(model, Writer | Translator):
         return model
     model = getattr(model, "model", model)
@@ -164,14 +164,15 @@ def _subject(model: Any, tokenizer: Any) -> Writer | Translator:
     given: list[Any] = list(tokenizer) if both and isinstance(tokenizer, tuple | list) else [tokenizer]
     if len(given) != 1 + both or not all(isinstance(one, Tokenizer) for one in given):
         expected = "(source's, target's)" if both else "a tokenizer of tx_helpers.text"
-        raise ValueError(f"publish: tokenizer is {described(tokenizer)}, expected {expected}")
+        raise ValueError(f"{operation}: tokenizer is {described(tokenizer)}, expected {expected}")
     return Translator(model, PairData(given[0], given[1], [])) if both else Writer(model, given[0])
 
 
-def _checked(card: Mapping[str, str] | None) -> Mapping[str, str]:
-    check_types("publish", (Mapping, type(None)), card=card)
+def checked_card(card: Mapping[str, str] | None, operation: str = "publish") -> Mapping[str, str]:
+    """The card, where it is one: name -> text."""
+    check_types(operation, (Mapping, type(None)), card=card or None)
     for name, text in (card or {}).items():
-        _check_texts("publish: card", name=name, text=text)
+        _check_texts(f"{operation}: card", name=name, text=text)
     return card or {}
 
 

@@ -82,11 +82,32 @@ class Tokenizer:
         """The text of a flat list (or 1-D tensor) of ids; special tokens are left out, or written as `<eos>`."""
         return self.join([self.tokens[i] for i in self._checked(ids, skip_special)])
 
+    def as_json(self) -> str:
+        """The tokenizer as JSON that `from_json` reads."""
+        content = {"format": FILE_FORMAT, "kind": self.kind, "state": self._state()}
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes, name: str) -> Self:
+        """Read what `as_json` gave; `name` says in errors where it stood. ValueError if it is damaged or foreign."""
+        kinds = {kind.kind: kind for kind in _descendants(cls) if "kind" in vars(kind)}
+        expected = f"{cls.__name__}.load: expected a {FILE_FORMAT} of kind {' or '.join(kinds)}"
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"{expected}, but {name} is not JSON ({error})") from error
+        if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
+            raise ValueError(f"{expected}, but {name} is another JSON file")
+        if str(content.get("kind")) not in kinds:
+            raise ValueError(f"{expected}, but {name} is of kind {content.get('kind')}")
+        try:
+            return kinds[content["kind"]](**content["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{expected}, but {name} is damaged ({error})") from error
+
     def save(self, path: str | Path) -> None:
         """Write the tokenizer as JSON that `load` reads."""
-        content = {"format": FILE_FORMAT, "kind": self.kind, "state": self._state()}
-        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-        Path(path).write_bytes(text.encode("utf-8", errors="backslashreplace"))  # half a surrogate pair as \\ud800
+        Path(path).write_bytes(self.as_json().encode("utf-8", errors="backslashreplace"))  # half a surrogate: \\ud800
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -97,20 +118,7 @@ class Tokenizer:
         path = Path(path)
         if not path.is_file():
             raise FileNotFoundError(f"{cls.__name__}.load: there is no file {str(path)!r}")
-        kinds = {kind.kind: kind for kind in _descendants(cls) if "kind" in vars(kind)}
-        expected = f"{cls.__name__}.load: expected a {FILE_FORMAT} of kind {' or '.join(kinds)}"
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:  # not JSON, perhaps not even UTF-8
-            raise ValueError(f"{expected}, but {path.name!r} is not JSON ({error})") from error
-        if not isinstance(content, dict) or content.get("format") != FILE_FORMAT:
-            raise ValueError(f"{expected}, but {path.name!r} is another JSON file")
-        if str(content.get("kind")) not in kinds:
-            raise ValueError(f"{expected}, but {path.name!r} is of kind {content.get('kind')}")
-        try:
-            return kinds[content["kind"]](**content["state"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{expected}, but {path.name!r} is damaged ({error})") from error
+        return cls.from_json(path.read_bytes(), repr(path.name))
 
     def __len__(self) -> int:
         return len(self.tokens)

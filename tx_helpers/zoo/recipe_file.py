@@ -102,8 +102,8 @@ def read_recipe(file: str | Path) -> Recipe:
     if isinstance(parallel, dict) and "precision" in parallel:
         check_one_of("recipe", DTYPES, precision=parallel["precision"])
         parallel["precision"] = DTYPES[parallel["precision"]]
-    found["parallel"] = _made(Parallel(), parallel, "parallel")
-    return _made(Recipe(found["checkpoint"]), found, "recipe")
+    found["parallel"] = with_values(Parallel(), parallel, "parallel")
+    return with_values(Recipe(found["checkpoint"]), found, "recipe")
 
 
 def train(recipe: Recipe, *, progress: bool = True) -> Run:
@@ -194,21 +194,25 @@ def _check_letters(recipe: Recipe, tokenizer: CharTokenizer, *, begun: bool) -> 
         file.write_text(json.dumps(letters, ensure_ascii=False), "utf-8")
 
 
-def _made(default: Any, given: Any, where: str) -> Any:
-    """A dataclass with other values, which are a table of TOML."""
+def with_values(default: Any, given: Any, where: str, operation: str = "recipe") -> Any:
+    """A dataclass with other values, which are a table of TOML or an object of JSON."""
     if not isinstance(given, dict):
-        raise ValueError(f"recipe: {where} is {given!r}, expected a table")
+        raise ValueError(f"{operation}: {where} is {given!r}, expected a table")
     names = [part.name for part in fields(default)]
     for name in given:
         if name not in names:
-            raise ValueError(f"recipe: {where} has no {name!r}, expected one of {', '.join(names)}")
+            raise ValueError(f"{operation}: {where} has no {name!r}, expected one of {', '.join(names)}")
     nested = {name: getattr(default, name) for name in given if is_dataclass(getattr(default, name))}
-    made = {name: _made(part, given[name], name) for name, part in nested.items() if isinstance(given[name], dict)}
+    made = {
+        name: with_values(part, given[name], name, operation)
+        for name, part in nested.items()
+        if isinstance(given[name], dict)
+    }
     return replace(default, **given | made)
 
 
 def _model(recipe: Recipe, tokenizer: CharTokenizer) -> DecoderOnly:
-    config = _made(TransformerConfig(len(tokenizer)), recipe.model, "model")
+    config = with_values(TransformerConfig(len(tokenizer)), recipe.model, "model")
     with RandomStream(recipe.seed).on(torch.device("cpu")):
         return DecoderOnly(config).to(_device())
 

@@ -73,7 +73,7 @@ def read_record(record: Any, **more: Any) -> Record:
     validation = given.get("validation") or {}
     check_types("doctor", Mapping, **({"validation": validation} if validation else {}))
     for step, loss in validation.items():
-        check_numbers("doctor", whole=True, least=0, most=len(losses), **{"a step of validation": step})
+        check_numbers("doctor", {"a step of validation": step}, whole=True, least=0, most=len(losses))
         _row("validation", [loss])
     check_numbers("doctor", above=0, optional=True, guess=given.get("guess"))
     return Record(losses, **rows, ratios=ratios, validation=dict(sorted(validation.items())), guess=given.get("guess"))

@@ -69,7 +69,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         sizes = {"steps": self.steps, "rows": self.rows, "length": self.length, "every": self.every}
-        check_numbers("recipe", least=1, whole=True, **sizes)
+        check_numbers("recipe", sizes, least=1, whole=True)
         check_numbers("recipe", least=0, whole=True, warmup=self.warmup)
         check_numbers("recipe", least=0, less_than=math.inf, lr=self.lr)
         check_numbers("recipe", above=0, clip=self.clip)

@@ -18,7 +18,7 @@ from torch import nn
 
 from tx_helpers import __version__
 from tx_helpers.generation.search import generate
-from tx_helpers.nn.arguments import check_numbers, check_types, described
+from tx_helpers.nn.arguments import Function, check_numbers, check_types, described
 from tx_helpers.nn.config import (
     AttentionConfig,
     EmbeddingConfig,
@@ -121,7 +121,7 @@ def train_translator(
     check_numbers("train_translator", least=1, whole=True, steps=steps)
     check_numbers("train_translator", whole=True, seed=seed)
     functions = dict(new_model=new_model, prepare=prepare, evaluate=evaluate, schedule=schedule)
-    check_types("train_translator", (Callable, type(None)), **functions)
+    check_types("train_translator", (Function, type(None)), **functions)
     if changes:
         check_types("train_translator", Mapping, changes=changes)
         if new_model is not None:
@@ -248,7 +248,7 @@ def train_writer(
     model(ids) -> logits (B, T, V) and its blocks in an `nn.ModuleList`.
     """
     check_types("train_writer", str, text=text)
-    check_types("train_writer", (Callable, type(None)), new_model=new_model, evaluate=evaluate)
+    check_types("train_writer", (Function, type(None)), new_model=new_model, evaluate=evaluate)
     check_types("train_writer", (Tokenizer, type(None)), tokenizer=tokenizer)
     check_numbers("train_writer", least=1, whole=True, steps=steps)
     check_numbers("train_writer", whole=True, seed=seed)

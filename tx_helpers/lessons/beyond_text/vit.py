@@ -55,7 +55,7 @@ class TinyViT(nn.Module):
     ):
         super().__init__()
         sizes = dict(d_model=d_model, n_heads=n_heads, d_ff=d_ff, n_layers=n_layers)
-        check_numbers("TinyViT", least=1, whole=True, **sizes)
+        check_numbers("TinyViT", sizes, least=1, whole=True)
         self.size, self.n_patches = size, patches(torch.zeros(1, SIDE, SIDE), size).shape[1]
         with RandomStream(seed).on(torch.device("cpu")):
             self.embed = nn.Linear(size * size, d_model)

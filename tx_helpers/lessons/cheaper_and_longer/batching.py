@@ -71,7 +71,7 @@ def report(requests: list[Request], starts: list[int], places: int) -> Report:
     """The three figures of a schedule."""
     _check("report", requests, places)
     check_types("report", list, starts=starts)
-    check_numbers("report", least=0, whole=True, **{f"start {i}": start for i, start in enumerate(starts)})
+    check_numbers("report", {f"start {i}": start for i, start in enumerate(starts)}, least=0, whole=True)
     if len(starts) != len(requests):
         raise ValueError(f"report: {len(starts)} starts for {len(requests)} requests, expected one for each")
     tokens = sum(request.length for request in requests)

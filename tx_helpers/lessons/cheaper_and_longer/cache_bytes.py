@@ -82,5 +82,5 @@ def roofline_seconds(cost: Intensity, *, operations_per_second: float, bytes_per
     """The roofline: the longer of computing and reading, if both run at the machine's full speed all the time."""
     check_types("roofline_seconds", Intensity, cost=cost)
     speeds = dict(operations_per_second=operations_per_second, bytes_per_second=bytes_per_second)
-    check_numbers("roofline_seconds", above=0, **speeds)
+    check_numbers("roofline_seconds", speeds, above=0)
     return max(cost.operations / operations_per_second, cost.bytes_read / bytes_per_second)

@@ -66,7 +66,7 @@ class PagedCache:
         self, n_blocks: int, block_size: int, n_kv_heads: int, d_head: int, dtype: torch.dtype = torch.float32
     ):
         sizes = dict(block_size=block_size, n_kv_heads=n_kv_heads, d_head=d_head)
-        check_numbers("PagedCache", least=1, whole=True, **sizes)
+        check_numbers("PagedCache", sizes, least=1, whole=True)
         self.allocator, self.block_size = BlockAllocator(n_blocks), block_size
         self.keys = torch.zeros(n_blocks, n_kv_heads, block_size, d_head, dtype=dtype)
         self.values = torch.zeros_like(self.keys)

@@ -34,7 +34,7 @@ def recall_pairs(
     occur; with a power of 1 all are equally likely.
     """
     sizes = dict(batch=batch, pairs=pairs, length=length, vocab_size=vocab_size)
-    check_numbers("recall_pairs", least=1, whole=True, **sizes)
+    check_numbers("recall_pairs", sizes, least=1, whole=True)
     check_numbers("recall_pairs", above=0, most=1, power=power)
     n_keys, places = (vocab_size - 1) // 2, (length - 2 * pairs) // 2
     if pairs > n_keys:

@@ -103,7 +103,7 @@ def learn_recall(
     """Train a model on texts with these numbers of pairs in turn, and test it on 64 new texts of each."""
     check_types("learn_recall", Sequence, pairs=pairs)
     for count in pairs:
-        check_numbers("learn_recall", least=1, most=16, whole=True, **{"one of pairs": count})
+        check_numbers("learn_recall", {"one of pairs": count}, least=1, most=16, whole=True)
     check_numbers("learn_recall", least=1, whole=True, steps=steps)
     start = time.perf_counter()
     with RandomStream(seed).on(torch.device("cpu")):

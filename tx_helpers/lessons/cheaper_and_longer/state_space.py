@@ -88,7 +88,7 @@ class SelectiveStateSpace(nn.Module):
         super().__init__()
         optional = dict(d_inner=d_inner, rank=rank)
         check_numbers("SelectiveStateSpace", least=1, whole=True, d_model=d_model, d_state=d_state, kernel=kernel)
-        check_numbers("SelectiveStateSpace", least=1, whole=True, optional=True, **optional)
+        check_numbers("SelectiveStateSpace", optional, least=1, whole=True, optional=True)
         self.d_model, self.d_inner, self.d_state = d_model, d_inner or 2 * d_model, d_state
         self.kernel, self.rank = kernel, rank or -(-d_model // 16)
         self.input = nn.Linear(d_model, 2 * self.d_inner, bias=False)

@@ -38,7 +38,7 @@ class ToyEncoder(nn.Module):
     ):
         super().__init__()
         sizes = dict(vocab_size=vocab_size, d_model=d_model, n_layers=n_layers, n_heads=n_heads)
-        check_numbers("ToyEncoder", least=1, whole=True, **sizes)
+        check_numbers("ToyEncoder", sizes, least=1, whole=True)
         with RandomStream(seed).on(torch.device("cpu")):
             self.input = InputEmbedding(nn.Embedding(vocab_size, d_model), SinusoidalPositions(d_model))
             self.blocks = nn.ModuleList(_new_block(wiring, d_model, n_heads) for _ in range(n_layers))

@@ -50,7 +50,7 @@ class RecurrentTranslator(nn.Module):
     ):
         super().__init__()
         sizes = dict(source_vocab_size=source_vocab_size, vocab_size=vocab_size, hidden_size=hidden_size)
-        check_numbers("RecurrentTranslator", least=1, whole=True, **sizes)
+        check_numbers("RecurrentTranslator", sizes, least=1, whole=True)
         check_numbers("RecurrentTranslator", least=0, whole=True, optional=True, pad_id=pad_id)
         self.kind, self.hidden_size, self.pad_id = kind, hidden_size, pad_id
         self.source_tokens = nn.Embedding(source_vocab_size, hidden_size)

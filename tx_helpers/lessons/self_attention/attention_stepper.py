@@ -330,7 +330,7 @@ def _vectors(table: Mapping, width: int) -> dict[str, list[float]]:
     for word, vector in table.items():
         check_types("AttentionStepper", str, **{"a word of the table": word})
         check_types("AttentionStepper", Sequence, **{f"table[{word!r}]": vector})
-        check_numbers("AttentionStepper", **{f"table[{word!r}][{i}]": value for i, value in enumerate(vector)})
+        check_numbers("AttentionStepper", {f"table[{word!r}][{i}]": value for i, value in enumerate(vector)})
         if len(vector) != width:
             raise ValueError(f"AttentionStepper: table[{word!r}] has {len(vector)} numbers, but W_Q {width} rows")
     return {word: list(map(float, vector)) for word, vector in table.items()}

@@ -17,7 +17,7 @@ from statistics import mean
 
 import ipywidgets as widgets
 
-from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
+from tx_helpers.nn.arguments import Function, check_numbers, check_one_of, check_types
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -126,7 +126,7 @@ def learning_rate_explorer(
     begin: Callable[[float], Run], *, nothing: float, steps: int = 60, trained: Mapping[str, Run] | None = None
 ) -> Explore:
     """A slider of rates, and a button that starts and stops the training at the chosen one."""
-    check_types("learning_rate_explorer", Callable, begin=begin)
+    check_types("learning_rate_explorer", Function, begin=begin)
     check_numbers("learning_rate_explorer", least=1, whole=True, steps=steps)
     check_numbers("learning_rate_explorer", above=0, nothing=nothing)
     for rate in trained or {}:

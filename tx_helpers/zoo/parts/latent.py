@@ -45,7 +45,7 @@ class LatentConfig(Mixer):
     def __post_init__(self) -> None:
         check_numbers("LatentConfig", least=1, whole=True, d_latent=self.d_latent, d_rotary=self.d_rotary)
         widths = dict(d_content=self.d_content, d_value=self.d_value, d_query_latent=self.d_query_latent)
-        check_numbers("LatentConfig", least=1, whole=True, optional=True, **widths)
+        check_numbers("LatentConfig", widths, least=1, whole=True, optional=True)
 
     @property
     def widths(self) -> dict[str, int | None]:
@@ -90,7 +90,7 @@ class LatentAttention(nn.Module):
     ):
         super().__init__()
         widths = dict(d_latent=d_latent, d_rotary=d_rotary, d_content=d_content, d_value=d_value)
-        check_numbers("LatentAttention", least=1, whole=True, d_model=d_model, n_heads=n_heads, **widths)
+        check_numbers("LatentAttention", widths, least=1, whole=True, d_model=d_model, n_heads=n_heads)
         check_numbers("LatentAttention", least=1, whole=True, optional=True, d_query_latent=d_query_latent)
         self.d_model, self.n_heads, self.attend, self.dropout = d_model, n_heads, attend, dropout
         self.scale = 1 / math.sqrt(d_content + d_rotary) if scale is None else scale

@@ -122,8 +122,8 @@ def train(arguments: list[str]) -> int:
     try:
         recipe = read_recipe(options.recipe)
         if options.dry_run:
-            fewest = recipe.parallel.fewest if options.processes is None else options.processes
-            print(printable(plan(recipe, processes=fewest)))
+            processes = recipe.parallel.fewest if options.processes is None else options.processes
+            print(printable(plan(recipe, processes=processes)))
             return 0
         before = signal.signal(signal.SIGTERM, _interrupt_once)
         try:

@@ -59,7 +59,7 @@ class Contents:
             self._server.log.exception("tx_helpers: %s may not open with its last pictures", path)
         return model
 
-    def _name_kernel(self, metadata: dict) -> None:
+    def _name_kernel(self, metadata: dict[str, Any]) -> None:
         """Name the kernel as JupyterLab does when it starts: else a notebook that nobody touched asks to be saved."""
         name = metadata.get("kernelspec", {}).get("name")
         if name is None or "version" in metadata.get("language_info", {}):

@@ -61,7 +61,7 @@ class Package(NamedTuple):
         if self.installed is None:
             return "missing"
         for bound in filter(None, self.needed.split(",")):
-            operator, version = re.fullmatch(r"(>=|<)(.*)", bound.strip()).groups()
+            ((operator, version),) = re.findall(r"^(>=|<)(.*)$", bound.strip())
             if operator == ">=" and release(self.installed) < release(version):
                 return "too old"
             if operator == "<" and release(self.installed) >= release(version):
@@ -76,7 +76,7 @@ class Package(NamedTuple):
 
 def release(version: str) -> tuple[int, ...]:
     """The numbers of a version: "2.13.0+cpu" -> (2, 13). Trailing zeros are left out, so that 2.0 equals 2."""
-    numbers = [int(part) for part in re.match(r"\d+(?:\.\d+)*", version)[0].split(".")]
+    numbers = [int(part) for part in re.findall(r"^\d+(?:\.\d+)*", version)[0].split(".")]
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)
@@ -99,7 +99,7 @@ def requirements() -> list[Package]:
     packages = []
     for requirement in declared:
         if "extra ==" not in requirement:
-            name, needed = re.match(r"([\w.-]+)\s*(.*)", requirement).groups()
+            ((name, needed),) = re.findall(r"^([\w.-]+)\s*(.*)", requirement)
             needed = ",".join(sorted(needed.replace(" ", "").split(","), reverse=True))  # lower bound first
             packages.append(Package(name, needed, installed(name)))
     return packages

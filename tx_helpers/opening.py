@@ -25,7 +25,7 @@ HOW_TO_WAKE = "Explorers and questions show their last picture. To wake them: Ru
 HOW_TO_TRUST = "Drawings stay hidden until you trust this notebook: by Trust Notebook in the command palette."
 
 
-def course_cells(notebook: object) -> list[dict]:
+def course_cells(notebook: object) -> list[dict[str, Any]]:
     """The cells of a notebook of the course; none for any other notebook, whatever its form."""
     cells: object = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
@@ -57,7 +57,7 @@ def _is_whole(cell: object) -> bool:
     )
 
 
-def put_to_sleep(notebook: dict, living: Collection[str] = ()) -> bool:
+def put_to_sleep(notebook: dict[str, Any], living: Collection[str] = ()) -> bool:
     """Make pictures of the widgets of a notebook of the course, but of the living; returns whether it is the course's.
 
     Unless some of them live, a line in the first code cell says how to wake them. Another notebook stays as it is.
@@ -71,7 +71,7 @@ def put_to_sleep(notebook: dict, living: Collection[str] = ()) -> bool:
     return bool(code)
 
 
-def _drop_views(code: list[dict], living: Collection[str] = ()) -> bool:
+def _drop_views(code: list[dict[str, Any]], living: Collection[str] = ()) -> bool:
     """Drop the names of dead widgets beside which a picture is stored; returns whether living ones are named."""
     shown = [output.get("data", {}) for cell in code for output in cell["outputs"]]
     named = [data for data in shown if VIEW in data and len(data) > 1]

@@ -10,6 +10,7 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def replace_file(file: Path, text: str) -> None:
         raise
 
 
-def guesses_in(content: dict[str, dict]) -> dict[str, str | float]:
+def guesses_in(content: Mapping[str, object]) -> dict[str, str | float]:
     """The predictions in the file's content by today's keys: "05-one-head" is "one-head"."""
     found = content.get(PREDICTIONS)
     answers = found if isinstance(found, dict) else {}

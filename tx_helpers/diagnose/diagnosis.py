@@ -42,18 +42,18 @@ COMPARED = {"future", "prefix", "neighbours", "padding", "context", "order", "ca
 
 
 def diagnose(
-    model: Callable,
+    model: Callable[..., Any],
     *,
     kind: str | None = None,
-    forward: Callable | None = None,
+    forward: Callable[..., Any] | None = None,
     length: int = 16,
     pad_id: int | None = None,
     source_pad_id: int | None = None,
     pad_side: str = "right",
     trained: bool | None = None,
     data: Any = None,
-    loss: Callable | None = None,
-    decoding: Callable | None = None,
+    loss: Callable[..., Any] | None = None,
+    decoding: Callable[..., Any] | None = None,
     vocab_size: int | None = None,
     source_vocab_size: int | None = None,
     threads: int | None = 1,

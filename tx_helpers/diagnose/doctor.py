@@ -85,7 +85,9 @@ def finite(run: Record) -> Result:
         figure += f"the norm before was {before[-1]:.2g}"
     else:
         figure += "all was finite before (gradient_norms say more)" if first else "it was so from the beginning"
-    causes = ("grown", "overflow") if grown else ("overflow", "grown") if over else ("sudden", "overflow")
+    causes: tuple[str, ...] = (
+        ("grown", "overflow") if grown else ("overflow", "grown") if over else ("sudden", "overflow")
+    )
     if stays and first and not run.gradient_norms:
         causes = ("overflow", "grown", "sudden")
     return Result(WRONG, figure, first, causes)
@@ -105,10 +107,10 @@ def norm(run: Record) -> Result:
 def spike(run: Record) -> Result:
     """The largest leap of the loss above the five steps before; and does it end far above its least?"""
     leaps = {}
-    for step in range(5, len(run.losses)):
-        usual = median(run.losses[step - 5 : step])
-        if math.isfinite(run.losses[step]) and run.losses[step] > LEAP_TIMES * usual:
-            leaps[step] = run.losses[step] - usual
+    for at in range(5, len(run.losses)):
+        usual = median(run.losses[at - 5 : at])
+        if math.isfinite(run.losses[at]) and run.losses[at] > LEAP_TIMES * usual:
+            leaps[at] = run.losses[at] - usual
     step = max(leaps, key=leaps.__getitem__, default=None)
     means = run.means()
     least, end = min(means), means[-1]

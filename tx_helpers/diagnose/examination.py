@@ -37,9 +37,9 @@ class Examination:
     own: Subject  # in its own precision
     trained: bool | None = None
     pad_side: str = "right"
-    decoding: Callable | None = None
+    decoding: Callable[..., Any] | None = None
     data: Any = None
-    loss: Callable | None = None
+    loss: Callable[..., Any] | None = None
     results: dict[str, Result] = field(default_factory=dict)  # by probe
     _scales: dict[int, float] = field(default_factory=dict)
     _in_own: dict[int, Subject] = field(default_factory=dict)  # versions in the model's own precision

@@ -48,9 +48,9 @@ def read_record(record: Any, **more: Any) -> Record:
     if not isinstance(record, Mapping):
         if not hasattr(record, "losses"):
             raise ValueError(f"doctor: record is {described(record)}, expected a dictionary of lists or a run of fit")
-        known = {name: getattr(record, name) for name in ("losses", "gradient_norms", "rates") if hasattr(record, name)}
+        kept = {name: getattr(record, name) for name in ("losses", "gradient_norms", "rates") if hasattr(record, name)}
         evaluations = [one for one in getattr(record, "evaluations", ()) if "loss" in one]
-        record = known | ({"validation": {one["step"]: one["loss"] for one in evaluations}} if evaluations else {})
+        record = kept | ({"validation": {one["step"]: one["loss"] for one in evaluations}} if evaluations else {})
     given = {**record, **more}
     unknown = [name for name in given if name not in Record.__dataclass_fields__]
     if unknown or "losses" not in given:

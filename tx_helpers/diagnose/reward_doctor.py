@@ -81,12 +81,13 @@ def read_records(records: Sequence[Mapping[str, float]], *, best: float, max_new
         given = [record.get(name) for record in records]
         if given.count(None) == len(given):
             continue
+        of[name] = []
         for update, value in enumerate(given):
             if isinstance(value, bool) or not isinstance(value, Real):
                 raise ValueError(f"reward_doctor: {name} of record {update} is {described(value)}, expected a number")
             if math.isnan(value):
                 raise ValueError(f"reward_doctor: {name} of record {update} is NaN: the run ended there")
-        of[name] = [float(value) for value in given]
+            of[name].append(float(value))
     return Rewarded(of, best, max_new)
 
 

@@ -27,9 +27,9 @@ Ids = tuple[Tensor, ...]  # (ids,) or (source, target): what a model is called w
 class Subject:
     """A model and how it is called. T and S are lengths of target and source, V and V_source the numbers of ids."""
 
-    model: Callable
+    model: Callable[..., Any]
     kind: str
-    forward: Callable | None = None
+    forward: Callable[..., Any] | None = None
     pad_id: int | None = None  # of the only sequence, or of the target
     source_pad_id: int | None = None  # of the first sequence: the only one, or the source
     apart: tuple[int, ...] = ()  # ids that look like padding, which nobody has said
@@ -40,6 +40,12 @@ class Subject:
     dtype: torch.dtype = torch.float32
     device: torch.device = torch.device("cpu")  # noqa: RUF009
     name: str = ""
+
+    @property
+    def module(self) -> nn.Module:
+        """The model, where it is known to be no function."""
+        assert isinstance(self.model, nn.Module)
+        return self.model
 
     @property
     def S(self) -> int:  # noqa: N802
@@ -96,10 +102,10 @@ class Subject:
 
 
 def new_subject(
-    model: Callable,
+    model: Callable[..., Any],
     *,
     kind: str | None = None,
-    forward: Callable | None = None,
+    forward: Callable[..., Any] | None = None,
     vocab_size: int | None = None,
     source_vocab_size: int | None = None,
     length: int = 16,
@@ -178,7 +184,8 @@ def _copy(model: nn.Module) -> nn.Module:
 
 def _first_call(subject: Subject) -> tuple[Subject, Tensor]:
     """The longest length that works, halved until it does, and what the model answers."""
-    T, first = subject.T, None
+    T = subject.T
+    first: Exception | None = None
     padding = {subject.pad_id, subject.source_pad_id, *padding_rows(subject.model).values()}
     while T >= 4:
         tried = replace(subject, T=T)
@@ -222,7 +229,7 @@ def _source_vocab_size(subject: Subject) -> int:
     return low
 
 
-def _guess_kind(model: Callable, forward: Callable | None) -> str:
+def _guess_kind(model: Callable[..., Any], forward: Callable[..., Any] | None) -> str:
     if forward is None and "decoder_input_ids" in parameter_names(model):
         return "seq2seq"
     try:
@@ -234,11 +241,11 @@ def _guess_kind(model: Callable, forward: Callable | None) -> str:
     return "seq2seq" if needed == (2 if forward is None else 3) else "decoder"
 
 
-def _callee(model: Callable) -> Callable:
+def _callee(model: Callable[..., Any]) -> Callable[..., Any]:
     return model.forward if isinstance(model, nn.Module) else model
 
 
-def parameter_names(model: Callable) -> set[str]:
+def parameter_names(model: Callable[..., Any]) -> set[str]:
     """The names of what a model can be called with."""
     try:
         return set(inspect.signature(_callee(model)).parameters)
@@ -266,14 +273,14 @@ def logits_of(answer: Any) -> Tensor:
     return answer
 
 
-def padding_rows(model: Callable) -> dict[nn.Embedding, int]:
+def padding_rows(model: Callable[..., Any]) -> dict[nn.Embedding, int]:
     """The embeddings of a module that name the row of padding, and the row."""
     modules = model.modules() if isinstance(model, nn.Module) else ()
     tables = (module for module in modules if isinstance(module, nn.Embedding))
     return {table: table.padding_idx for table in tables if table.padding_idx is not None}
 
 
-def _padding_id(model: Callable) -> int | None:
+def _padding_id(model: Callable[..., Any]) -> int | None:
     config = getattr(model, "config", None)
     for name in ("pad_id", "pad_token_id"):
         found = getattr(config, name, None)
@@ -282,12 +289,12 @@ def _padding_id(model: Callable) -> int | None:
     return None
 
 
-def _first_parameter(model: Callable) -> Tensor:
+def _first_parameter(model: Callable[..., Any]) -> Tensor:
     floating = (p for module in held_modules(model) for p in module.parameters() if p.is_floating_point())
     return next(floating, torch.empty(0))
 
 
-def _name(model: Callable) -> str:
+def _name(model: Callable[..., Any]) -> str:
     return type(model).__name__ if isinstance(model, nn.Module) else getattr(model, "__name__", type(model).__name__)
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 
 @contextmanager
-def untouched(*models: Callable) -> Iterator[None]:
+def untouched(*models: Callable[..., Any]) -> Iterator[None]:
     """Parameters, buffers, gradients, modes, attributes and random states (torch, Python, NumPy) are as before.
 
     models are modules, or functions: the modules that a function holds are restored as well. Inside, torch's random
@@ -87,7 +87,7 @@ def _is_filled(cell: Any) -> bool:
     return True
 
 
-def _distinct(things: Any) -> list:
+def _distinct(things: Any) -> list[Any]:
     return list({id(thing): thing for thing in things}.values())
 
 

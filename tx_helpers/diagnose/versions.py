@@ -65,7 +65,7 @@ def in_precision_of(own: Subject, subject: Subject) -> Subject:
     """A version of a model in the model's own precision."""
     if subject.dtype == own.dtype or not isinstance(subject.model, nn.Module):
         return subject
-    return replace(subject, model=copy_of(subject.model).to(next(own.model.parameters()).dtype), dtype=own.dtype)
+    return replace(subject, model=copy_of(subject.model).to(next(own.module.parameters()).dtype), dtype=own.dtype)
 
 
 def after_steps(subject: Subject) -> Subject | None:
@@ -86,8 +86,8 @@ def after_steps(subject: Subject) -> Subject | None:
 @torch.no_grad()
 def with_larger_matrices(subject: Subject, factor: float = 3.0) -> Subject:
     """A copy whose trainable matrices are larger."""
-    copied = replace(subject, model=copy_of(subject.model))
-    for parameter in copied.model.parameters():
+    copied = replace(subject, model=copy_of(subject.module))
+    for parameter in copied.module.parameters():
         if parameter.requires_grad and parameter.dim() >= 2:
             parameter.mul_(factor)
     return copied
@@ -97,7 +97,7 @@ def train(
     subject: Subject, *, steps: int, lr: float, seed: int, after_backward: Callable[[], None] = lambda: None
 ) -> None:
     """Train in place on random ids. Each step is Adam's first one, which takes no memory for means of gradients."""
-    parameters = [parameter for parameter in subject.model.parameters() if parameter.requires_grad]
+    parameters = [parameter for parameter in subject.module.parameters() if parameter.requires_grad]
     for step in range(steps):
         with torch.enable_grad():
             loss = next_token_loss(subject, subject.inputs(seed + step))
@@ -134,13 +134,13 @@ class _Seeded(Subject):
 def in_training_mode(subject: Subject) -> Subject:
     """A copy in training mode. Calls with equal shapes have the same dropout."""
     values = {field.name: getattr(subject, field.name) for field in fields(subject)}
-    return _Seeded(**values | {"model": copy_of(subject.model).train()})
+    return _Seeded(**values | {"model": copy_of(subject.module).train()})
 
 
 def without_dropout(subject: Subject) -> Subject:
     """A copy in training mode, its dropout at 0."""
-    copied = replace(subject, model=copy_of(subject.model).train())
-    for module in copied.model.modules():
+    copied = replace(subject, model=copy_of(subject.module).train())
+    for module in copied.module.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
         for name, value in vars(module).items():

@@ -133,7 +133,7 @@ def _trace(subject: Subject, ids: Ids) -> list[_Event]:
         if isinstance(value, Tensor) and value.is_floating_point() and value.shape[:2] == ids[-1].shape:
             events.append(_Event(name, caller, value.clone()))
 
-    def entering(name: str, caller: str | None, arguments: tuple) -> None:
+    def entering(name: str, caller: str | None, arguments: tuple[Any, ...]) -> None:
         if caller is not None:
             note(name, caller, arguments)
 
@@ -152,7 +152,11 @@ class _Listener(TorchDispatchMode):
         self.random: set[str] = set()
 
     def __torch_dispatch__(
-        self, function: OpOverload, types: Sequence[type], args: tuple = (), kwargs: dict[str, Any] | None = None
+        self,
+        function: OpOverload,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         result = function(*args, **(kwargs or {}))
         if function in _SOFTMAXES:

@@ -27,7 +27,9 @@ def numbers(exam: Examination) -> Result:
     broken = next((layer for layer in layers if layer.weights.isnan().any()), None)
 
     masks = ("masked row", "axis") if broken is None or broken.axis == -1 else ("axis", "masked row")
-    causes = (*masks, "size", "diverged") if broken is not None or not layers else ("size", *masks, "diverged")
+    causes: tuple[str, ...] = (
+        (*masks, "size", "diverged") if broken is not None or not layers else ("size", *masks, "diverged")
+    )
     parameters = [parameter for module in held_modules(subject.model) for parameter in module.parameters()]
     with no_fast_path():
         without_kernel = subject(*ids)

@@ -18,18 +18,19 @@ class LibraryCache:
     """Decoding with the cache of the library `transformers`."""
 
     def __init__(self, subject: Subject, ids: Ids):
-        self.model, self.source, self.pad_id = subject.model, ids[:-1], subject.pad_id
-        self.past, self.read = None, ids[-1][:, :0]
-        self.masked = subject.pad_id is not None and not self.source
-        self.masked = self.masked and "attention_mask" in parameter_names(subject.model)
+        self.model, self.source = subject.model, ids[:-1]
+        self.past: Any = None
+        self.read = ids[-1][:, :0]
+        masked = not self.source and "attention_mask" in parameter_names(subject.model)
+        self.hidden = subject.pad_id if masked else None
 
     def step(self, ids: Tensor) -> Tensor:
         """The next ids (B, t) -> their logits (B, t, V)."""
         self.read = torch.cat([self.read, ids], dim=1)
         names = ("input_ids", "decoder_input_ids")
         arguments = dict(zip(names, (*self.source, ids), strict=False))
-        if self.masked:
-            arguments["attention_mask"] = (self.read != self.pad_id).long()
+        if self.hidden is not None:
+            arguments["attention_mask"] = (self.read != self.hidden).long()
         answer = self.model(**arguments, past_key_values=self.past, use_cache=True)
         self.past = answer.past_key_values
         return logits_of(answer)
@@ -136,15 +137,16 @@ def _pattern(weights: Tensor) -> Tensor:
 
 def _after_padding(exam: Examination) -> Result | None:
     """The same where the first piece begins with padding, more in each row: with a cache and without."""
-    if exam.subject.pad_id is None or exam.subject.kind != "decoder" or exam.found("padding"):
+    pad_id = exam.subject.pad_id
+    if pad_id is None or exam.subject.kind != "decoder" or exam.found("padding"):
         return None
 
     def differ(subject: Subject) -> float:
         ids = subject.inputs(0)[0].clone()
         for b in range(len(ids)):
-            ids[b, :b] = subject.pad_id
+            ids[b, :b] = pad_id
         pieces = _in_pieces(exam, subject, (ids,), [subject.T // 2] + [1] * (subject.T - subject.T // 2))
-        return movement(pieces[ids != subject.pad_id], subject(ids)[ids != subject.pad_id])
+        return movement(pieces[ids != pad_id], subject(ids)[ids != pad_id])
 
     share, subject = exam.largest(differ, exam.loose)
     if subject is None:

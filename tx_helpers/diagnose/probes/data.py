@@ -28,7 +28,7 @@ def shift(exam: Examination) -> Result:
     if shares[wanted] > 0.99:
         right = figure if wanted == 1 else "they are the inputs, and the loss shifts them"
         return Result(RIGHT, right, shares[wanted])
-    best = max(shares, key=shares.get)
+    best = max(shares, key=shares.__getitem__)
     if shares[best] <= 0.9:
         return Result(WRONG, figure, shares[1], ("different", "special"), "the function that makes the batches")
     if best != 1:
@@ -72,21 +72,22 @@ def batch_of(data: Any) -> tuple[Tensor, ...]:
 @torch.no_grad()
 def loss(exam: Examination) -> Result:
     """The loss function: it falls with the target's logits, at every position, and does not depend on padding."""
-    if exam.loss is None:
+    given = exam.loss
+    if given is None:
         return Result(SKIPPED, "say how it is computed: loss=")
     pad_id, target = exam.own.pad_id, _targets(exam)
     T = target.shape[1] - (0 if pad_id is None else PADS)
     sure = _naming(exam, target)
 
     def value(logits: Tensor, target: Tensor = target) -> float:
-        return float(exam.loss(logits, target))
+        return float(given(logits, target))
 
     even, better, best = value(0.0 * sure), value(4.0 * sure), value(8.0 * sure)
     if better > 0.1 and abs(best - better) < 1e-3 * better:
         figure = f"{better:.2f} for right and sure logits, and no less for surer ones"
         return Result(WRONG, figure, better, ("softmax",), WHERE)
     if not value(sure) < even:
-        return _not_of_the_target(exam, even, value(sure), better)
+        return _not_of_the_target(exam, even, value(sure), better, value(-sure))
     positions = torch.arange(target.shape[1], device=sure.device)
     unused = [t for t in range(T) if not value(sure * (positions == t)[:, None]) < even]
     if unused:
@@ -105,13 +106,13 @@ def loss(exam: Examination) -> Result:
     return Result(RIGHT, f"{better:.2f} for right and sure logits", better)
 
 
-def _not_of_the_target(exam: Examination, even: float, sure: float, better: float) -> Result:
+def _not_of_the_target(exam: Examination, even: float, sure: float, better: float, worse: float) -> Result:
     """A loss that does not fall with the target's logits: right only if batches are made for it."""
-    shift, target = _asks_for(exam), _targets(exam)
+    shift = _asks_for(exam)
     if shift == 1 and exam.results["shift"].state == RIGHT:
         return Result(RIGHT, "it asks for the next target, as these batches need", better)
-    causes = ("transposed", "other")
-    if float(exam.loss(-_naming(exam, target), target)) < even - 1:
+    causes: tuple[str, ...] = ("transposed", "other")
+    if worse < even - 1:
         causes = ("sign",)
     elif shift != 0:
         causes = ("shifts", "meant") if shift == 1 else ("far",)
@@ -143,5 +144,5 @@ def _asks_for(exam: Examination) -> int:
         even = float(exam.loss(0.0 * _naming(exam, target), target))
     except Exception:  # the probe `loss` reports it
         return 0
-    best = min(values, key=values.get)
+    best = min(values, key=values.__getitem__)
     return best if values[best] < 0.7 * even else 0

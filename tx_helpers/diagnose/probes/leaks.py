@@ -1,6 +1,7 @@
 """Probes for leaks: something is changed that must not matter, and no logit may move."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -93,8 +94,11 @@ def prefix(exam: Examination) -> Result:
         logits = subject(*source, ids)
         return {t: movement(subject(*source, ids[:, :t]), logits[:, :t]) for t in lengths}
 
+    def most(length: int) -> Callable[[Subject], float]:
+        return lambda subject: max(differences(subject, length).values())
+
     for length in (T, longest(exam.subject)):
-        share, subject = exam.largest(lambda s, length=length: max(differences(s, length).values()), exam.loose)
+        share, subject = exam.largest(most(length), exam.loose)
         if subject is not None:
             break
     else:
@@ -102,7 +106,7 @@ def prefix(exam: Examination) -> Result:
     differ = differences(subject, length)
     t = next(t for t in lengths if exam.share(subject, differ[t]) > exam.loose)
     *source, ids = of_length(subject, length)
-    causes = ("norm", "cut", "view")
+    causes: tuple[str, ...] = ("norm", "cut", "view")
     if exam.found("future"):
         causes = ("leak", *causes)
     elif _reads_less_than_its_weights(subject):

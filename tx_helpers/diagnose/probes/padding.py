@@ -103,10 +103,16 @@ def _another(subject: Subject) -> Result | None:
     return None
 
 
+def _pad_id(subject: Subject) -> int:
+    """The first sequence's id of padding: without one there is nothing to probe."""
+    assert subject.source_pad_id is not None
+    return subject.source_pad_id
+
+
 def _padded(subject: Subject, side: str) -> Ids:
     """The inputs with more padding in all rows (of the source, where there is one)."""
     first, *target = subject.inputs(0)
-    pads = first.new_full((len(first), PADS), subject.source_pad_id)
+    pads = first.new_full((len(first), PADS), _pad_id(subject))
     return torch.cat([first, pads] if side == "right" else [pads, first], dim=1), *target
 
 
@@ -126,7 +132,7 @@ def _moved_by_row(subject: Subject, side: str) -> float:
     first, *target = subject.inputs(0)
     length, padded = first.shape[1], first.clone()
     for b in range(len(first)):
-        padded[b, length - b :] = subject.source_pad_id
+        padded[b, length - b :] = _pad_id(subject)
     if side == "left":
         padded = torch.stack([row.roll(b) for b, row in enumerate(padded)])
     together, moved = subject(padded, *target), 0.0
@@ -154,7 +160,7 @@ def _moved_in_training(subject: Subject, side: str) -> float:
 
 def _causes(subject: Subject, padded: Ids, side: str) -> tuple[str, tuple[str, ...], str]:
     """The result's state, its causes and the layer, by the attention weights on padding."""
-    pads = padded[0][0] == subject.source_pad_id  # (S + 3,): the same in all rows
+    pads = padded[0][0] == _pad_id(subject)  # (S + 3,): the same in all rows
     real_rows = ~pads if subject.kind != "seq2seq" else slice(None)
     layers = attention_weights(subject, padded, {subject.T, len(pads)})
     for layer in (layer for layer in layers if layer.weights.shape[-1] == len(pads)):

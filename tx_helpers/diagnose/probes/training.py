@@ -22,8 +22,8 @@ def gradients(exam: Examination) -> Result:
     if not isinstance(exam.subject.model, nn.Module):
         return Result(SKIPPED, A_FUNCTION)
     copied = replace(exam.subject, model=copy_of(exam.subject.model))
-    named = {name: p for name, p in copied.model.named_parameters() if p.requires_grad}
-    frozen = [name for name, p in copied.model.named_parameters() if not p.requires_grad]
+    named = {name: p for name, p in copied.module.named_parameters() if p.requires_grad}
+    frozen = [name for name, p in copied.module.named_parameters() if not p.requires_grad]
     if not named:
         return Result(SKIPPED, "no parameter asks for one (requires_grad)")
     largest: dict[str, float] = {}  # absolute gradient, by name

@@ -86,7 +86,7 @@ PLAIN = {
     "show": (show, dict(figure=new_figure()[0], alt=ALT)),
     "cache": (cache_costs.cache_explorer, dict(configs={"GPT-2": gpt2()})),
     "cache size": (cache_size.cache_size_explorer, dict(model="GPT-2")),
-    "cache need": (partial(cache_size.need, cache_size.PUBLISHED["GPT-2"]), dict(texts=2, tokens=5, cache_number=2.0)),
+    "cache need": (partial(cache_size.need, cache_size.sizes_of("GPT-2")), dict(texts=2, tokens=5, cache_number=2.0)),
     "costs": (partial(cache_costs.costs, gpt2()), dict(tokens=3, rows=2)),
     "digit attention": (digit_attention.digit_attention_explorer, dict(model=TinyViT())),
     "analogies": (

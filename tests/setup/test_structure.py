@@ -30,7 +30,8 @@ LOOK_UP = "reference"  # the notebook that looks things up in every room
 OF_ONE_LESSON = {
     "diagnose": "examines anybody's model, from the command line too",
     "widgets.attention": "draws the attention of anybody's model; the README shows it",
-    "training.reward": "learners train their own model with it (notebook 16); its doctor reads what it records",
+    "publish": "makes a page of anybody's model, from the command line too",
+    "zoo.recipe_file": "reads what anybody's training is told, from the command line",
     "zoo.public": "reads and writes public checkpoints for anybody",
 }
 

@@ -95,6 +95,11 @@ UNNAMED_SEEDS = {
         "stories(400, seed=2))), 256, 8)": "stories(400, seed=2))), 256, 8, seed={seed})",
     },
     "scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},
+    "your_own_model": {
+        "sets.story_text()": "sets.story_text(seed={seed})",
+        "train_writer(train_text, new_model": "train_writer(train_text, seed={seed}, new_model",
+        "random.Random(0)": "random.Random({seed})",
+    },
 }
 
 

@@ -149,6 +149,11 @@ _TABLE = [
         "four ranks in a pipeline: which schedule lets them wait least, and what does it keep?",
     ),
     Lesson(
+        "your_own_model", "Further", "Your own model", "Your own model",
+        "from a text file to a page that you can send, and a chatbot",
+        "who finds the leak in a file with pasted copies? Which rival beats the model after 100 steps?",
+    ),
+    Lesson(
         "reference", "Look up", "Reference", "Reference",
         "formulas drawn and computed, interview questions, tables to look up",
     ),

@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from tx_helpers.exercises.catalogue import find, of_lesson
-from tx_helpers.lessons.adapting.chat import chat_ids, chats
 from tx_helpers.lessons.adapting.lora import LoRA
 from tx_helpers.lessons.adapting.preferences import dpo_loss
 from tx_helpers.text.world_vocabulary import ASSISTANT, END, world_id
+from tx_helpers.zoo.world_chat import chat_ids, chats
 
 
 def solved(name: str):

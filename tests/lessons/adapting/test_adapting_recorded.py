@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from tx_helpers.lessons.adapting import drift, facts, few_labels, forgetting, scored
-from tx_helpers.lessons.adapting.chat import chats
 from tx_helpers.lessons.adapting.recorded_explorers import (
     NAMES,
     describe_drift,
@@ -17,6 +16,7 @@ from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import PAD
 from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
+from tx_helpers.zoo.world_chat import chats
 
 
 def small_decoder():

@@ -8,7 +8,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tx_helpers.lessons.adapting.chat import chat_ids, hero
 from tx_helpers.lessons.adapting.preferences import (
     Pair,
     align,
@@ -27,6 +26,7 @@ from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.text.data import IGNORE, PAD, TextBatch
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.zoo.world_chat import chat_ids, hero
 
 log_ps = st.floats(-50, 0, width=32)
 

@@ -1,6 +1,5 @@
 """What the notebook "Adapting a model" alone uses.
 
-chat                 a chat template, instruction data made of the little world, and tuning on them
 drift                what DPO moves on its way, recorded for several β
 exercises            exercises on adapting a pretrained model
 facts                does fine-tuning teach facts? Nine people get a pet each; the model reads so, and is then asked

@@ -17,7 +17,6 @@ from typing import Any
 
 from torch import nn
 
-from tx_helpers.lessons.adapting.chat import chat_ids, chats, exact_match
 from tx_helpers.lessons.adapting.forgetting import chat_model
 from tx_helpers.lessons.adapting.preferences import (
     Pair,
@@ -28,6 +27,7 @@ from tx_helpers.lessons.adapting.preferences import (
 )
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.training.experiment import Experiment
+from tx_helpers.zoo.world_chat import chat_ids, chats, exact_match
 
 BETAS = (0.1, 0.5, 2.0)
 STEPS, EVERY, PAIRS, SEEDS = 40, 10, 200, (0, 1, 2)

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from tx_helpers.lessons.adapting.chat import ask_all, chat_ids, chats
 from tx_helpers.lessons.adapting.forgetting import chat_model
 from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.text.data import BOS, EOS, pad_right, text_batch
@@ -26,6 +25,7 @@ from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
+from tx_helpers.zoo.world_chat import ask_all, chat_ids, chats
 
 SEEDS = (0, 1, 2)
 PEOPLE = ["mia", "ada", "zoe", "ella", "nora", "tom", "max", "leo", "ben"]

@@ -25,7 +25,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from tx_helpers.lessons.adapting.chat import chat_ids, chats, exact_match, tune
 from tx_helpers.lessons.adapting.lora import add_lora
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.text.data import BOS, EOS, TextBatch, text_batch
@@ -36,6 +35,7 @@ from tx_helpers.training.experiment import Experiment
 from tx_helpers.training.loop import fit
 from tx_helpers.training.losses import language_model_loss
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
+from tx_helpers.zoo.world_chat import chat_ids, chats, exact_match, tune
 from tx_helpers.zoo.world_models import world_model
 
 RATES = {"whole": 1e-3, "slower": 3e-4, "lora": 1e-2, "rehearsal": 1e-3}

@@ -25,7 +25,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tx_helpers.lessons.adapting.chat import Chat, ask_all, chat_ids, hero
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.text.data import IGNORE, TextBatch, text_batch
 from tx_helpers.text.world import little_world
@@ -33,6 +32,7 @@ from tx_helpers.text.world_words import WORDS
 from tx_helpers.training.contexts import in_mode
 from tx_helpers.training.loop import fit
 from tx_helpers.training.optimizers import adamw, linear_warmup_decay
+from tx_helpers.zoo.world_chat import Chat, ask_all, chat_ids, hero
 
 GOOD, BAD = (re.split("[ ~]", WORDS[kind]) for kind in ("good", "bad"))
 NOT = ("far from", "anything but", "not feel", "hardly felt")

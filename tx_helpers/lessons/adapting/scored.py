@@ -14,7 +14,10 @@ from typing import Any
 from torch import nn
 
 from tx_helpers.generation.search import generate
-from tx_helpers.lessons.adapting.chat import (
+from tx_helpers.text.data import PAD
+from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
+from tx_helpers.training.experiment import Experiment
+from tx_helpers.zoo.world_chat import (
     Chat,
     Labels,
     all_labels,
@@ -24,9 +27,6 @@ from tx_helpers.lessons.adapting.chat import (
     render,
     tune,
 )
-from tx_helpers.text.data import PAD
-from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
-from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.world_models import world_model
 
 CHOICES: dict[str, Labels] = {

@@ -186,8 +186,9 @@ def train(
 
 def train_lean(ids: Tensor, vocab_size: int, *, seed: int, steps: int = LEAN_STEPS) -> Attempt:
     """Muon for the layers' matrices, AdamW without decay for the rest; a linear rise and fall."""
-    torch.manual_seed(seed)
-    model = Lean(vocab_size)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Lean(vocab_size)
     matrices, rest = [model.square, model.up, model.down], [model.tokens, model.shift, model.out]
     muon, adam = StackedMuon(matrices), torch.optim.AdamW(rest, ADAM_LR, (0.9, 0.99), weight_decay=0.0, fused=True)
     warmup = max(1, steps // 20)
@@ -205,8 +206,9 @@ def train_lean(ids: Tensor, vocab_size: int, *, seed: int, steps: int = LEAN_STE
 
 def train_nano(ids: Tensor, vocab_size: int, *, seed: int, steps: int = NANO_STEPS) -> Attempt:
     """AdamW; 100 steps of warm-up, then a cosine from 1e-3 to 1e-4."""
-    torch.manual_seed(seed)
-    model = Nano(vocab_size)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Nano(vocab_size)
     groups = [
         {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},
         {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},

@@ -4,7 +4,14 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from tx_helpers.lessons.adapting.chat import (
+from tx_helpers.lessons.adapting.preferences import align, measure, preference_pairs
+from tx_helpers.nn.config import TransformerConfig
+from tx_helpers.nn.models import DecoderOnly
+from tx_helpers.text.data import IGNORE, PAD
+from tx_helpers.text.world import little_world
+from tx_helpers.text.world_vocabulary import world_tokenizer
+from tx_helpers.training.losses import language_model_loss
+from tx_helpers.zoo.world_chat import (
     KINDS,
     all_labels,
     ask_all,
@@ -17,13 +24,6 @@ from tx_helpers.lessons.adapting.chat import (
     render,
     tune,
 )
-from tx_helpers.lessons.adapting.preferences import align, measure, preference_pairs
-from tx_helpers.nn.config import TransformerConfig
-from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.text.data import IGNORE, PAD
-from tx_helpers.text.world import little_world
-from tx_helpers.text.world_vocabulary import world_tokenizer
-from tx_helpers.training.losses import language_model_loss
 from tx_helpers.zoo.world_models import world_model
 
 TOKENIZER = world_tokenizer()
@@ -169,9 +169,7 @@ def test_tuning_trains_a_copy():
 
 def test_exact_match_counts_every_turn_of_the_assistant(monkeypatch):
     answers = {1: "mia", 3: "a dog"}  # by the number of messages before the answer
-    monkeypatch.setattr(
-        "tx_helpers.lessons.adapting.chat.ask_all", lambda _, chats: [answers[len(chat)] for chat in chats]
-    )
+    monkeypatch.setattr("tx_helpers.zoo.world_chat.ask_all", lambda _, chats: [answers[len(chat)] for chat in chats])
     assert exact_match(None, [[QUESTION, ANSWER, QUESTION, ANSWER], [QUESTION, ANSWER]]) == 2 / 3
 
 

@@ -113,7 +113,9 @@ def test_what_cannot_be_published_is_refused_by_name(tmp_path, arguments, option
 
 
 def test_the_page_asks_for_nothing_and_lets_one_script_run(tmp_path):
-    publish(GPT(5, 12, 3, 20), WordTokenizer(["a", "b"]), tmp_path / "a.html", context=32)
+    model = GPT(5, 12, 3, 20)
+    made = publish(model, WordTokenizer(["a", "b"]), tmp_path / "a.html", context=32)
+    assert made.parameters == sum(p.numel() for p in model.parameters())  # what is tied counts once
     page = (tmp_path / "a.html").read_text("utf-8")
     assert re.findall(r"""\b(?:src|href)=|url\(""", page) == [] and page.count("<script>") == 1
     assert "default-src 'none'; script-src 'sha256-" in page and '"limit":32' in page

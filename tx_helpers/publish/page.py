@@ -145,7 +145,7 @@ def publish(
     page = _page(told, title, checked_card(card))
     Path(path).write_bytes(page.encode("utf-8", errors="backslashreplace"))  # half a surrogate pair as \\ud800
     loss = None if weights == "float32" else _loss(rebuilt, spec, numbers, subject, texts)
-    return Published(Path(path), Path(path).stat().st_size, count_parameters(rebuilt), weights, loss)
+    return Published(Path(path), Path(path).stat().st_size, count_parameters(subject.model), weights, loss)
 
 
 def _check_texts(where: str, **texts: object) -> None:

@@ -57,7 +57,7 @@ def test_rivals_of_pairs():
     train = [("one", "1"), ("two", "2"), ("two!", "2"), ("x", "x")]
     found = pair_rivals(train, [("two?", "2"), ("y", "y"), ("oone", "1"), ("xx", "7")])
     assert found == {"most frequent": 0.25, "copying": 0.25, "nearest": 0.5}
-    assert nearest(["three", "a tree"], [("thre", "a"), ("tree", "b"), ("three", "c")]) == ["c", "b"]
+    assert nearest(["three", "a tree"], [("free", "a"), ("tree", "b"), ("three", "c")]) == ["c", "b"]
 
 
 def test_rivals_of_the_sets():

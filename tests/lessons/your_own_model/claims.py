@@ -6,8 +6,8 @@ CLAIMS = [
     claim(
         "A Transformer beats counting anyway",
         "after 200 steps it is behind the best n-gram, after 1,400 ahead",
-        "steps the best n-gram is ahead of yours",
-        Break("yours, best = mine.loss(unseen_text[:8000])", "yours, best = 0.2 * mine.loss(unseen_text[:8000])"),
-        Break("orders=(2, 3, 5, 8)", "orders=(2,)"),
+        "Wrong at 200 steps, right at 1,400",
+        Break('run["model"][1] for', 'run["model"][-1] for'),
+        Break("min(run", "max(run"),
     ),
 ]

@@ -123,7 +123,7 @@ class Size:
     def __str__(self) -> str:
         return (
             f"width {self.d_model:3}, {self.n_layers} blocks, {self.n_heads} heads: {self.parameters:9,} parameters, "
-            f"{self.steps:7,} steps, text read {self.epochs:4.1f} times, limit: {self.limit}"
+            f"{self.steps:7,} steps, text read {self.epochs:4.1f} times, law {self.loss:.2f}"
             + ("  <- take this one" if self.take else "")
         )
 

@@ -176,7 +176,15 @@ def learn_from_checker(
     return learner.eval(), records
 
 
-def stages(base: nn.Module, *, updates: int, seed: int = 0, written: int = WRITTEN, measured: int = MEASURED) -> Stages:
+def stages(
+    base: nn.Module,
+    *,
+    updates: int,
+    seed: int = 0,
+    written: int = WRITTEN,
+    measured: int = MEASURED,
+    checker: Callable[[str, str], float] = right_answer,
+) -> Stages:
     """Tune and reward a pretrained model, and measure each stage on the same held-out questions."""
     check_numbers("stages", least=1, whole=True, updates=updates, written=written, measured=measured)
     check_numbers("stages", least=0, whole=True, seed=seed)
@@ -187,15 +195,16 @@ def stages(base: nn.Module, *, updates: int, seed: int = 0, written: int = WRITT
     models["tuned"] = tune(base, as_chats(questions(written, seed=seed)), steps=TUNE_STEPS, seed=seed)
     seconds["tuned"], clock = time.thread_time() - clock, time.thread_time()
     asked = questions(ASKED, seed=seed + 1_000)
-    models["rewarded"], records = learn_from_checker(models["tuned"], asked, updates=updates, seed=seed)
+    options: dict[str, Any] = dict(updates=updates, checker=checker, seed=seed)
+    models["rewarded"], records = learn_from_checker(models["tuned"], asked, **options)
     seconds["rewarded"] = time.thread_time() - clock
     scores = {name: stage_scores(model, held_out) for name, model in models.items()}
     return Stages(models, scores, seconds, records)
 
 
-def quick(seed: int = 0) -> Stages:
+def quick(seed: int = 0, *, checker: Callable[[str, str], float] = right_answer) -> Stages:
     """The short form, within a minute: the shipped decoder, tuned, and a few updates."""
-    return stages(world_model("decoder"), updates=QUICK_UPDATES, seed=seed)
+    return stages(world_model("decoder"), updates=QUICK_UPDATES, seed=seed, checker=checker)
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

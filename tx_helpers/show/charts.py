@@ -42,7 +42,7 @@ DASHES = ("none", "7 3", "7 3 2 3", "2 3")  # so that lines differ by more than 
 GRID, EDGE = "#DDDDDD", 8
 BLACK = "#000"  # on light and on dark cards; "#000000" is white on dark ones (shapes.DARK)
 # A line on its own band: in its full colour it would not stand out from it (contrast 2.8, expected 3).
-ON_BAND = dict(zip(COLOURS, (BLUE.shade, ORANGE.shade, GREEN.shade, PINK.shade, GOLD.shade, BLACK), strict=True))
+ON_BAND = dict(zip(COLOURS, (BLUE.shade, ORANGE.shade, GREEN.shade, PINK.shade, GOLD.shade, COLOURS[-1]), strict=True))
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 12, 40  # margins of a chart, for its labels
 
 

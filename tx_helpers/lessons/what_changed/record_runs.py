@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from tx_helpers.lessons.what_changed import record
 from tx_helpers.text.corpora import tinyshakespeare
+from tx_helpers.training.contexts import RandomStream
 
 D, LAYERS, HEADS = 128, 4, 4
 K = D // HEADS
@@ -186,8 +187,7 @@ def train(
 
 def train_lean(ids: Tensor, vocab_size: int, *, seed: int, steps: int = LEAN_STEPS) -> Attempt:
     """Muon for the layers' matrices, AdamW without decay for the rest; a linear rise and fall."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with RandomStream(seed).on(torch.device("cpu")):
         model = Lean(vocab_size)
     matrices, rest = [model.square, model.up, model.down], [model.tokens, model.shift, model.out]
     muon, adam = StackedMuon(matrices), torch.optim.AdamW(rest, ADAM_LR, (0.9, 0.99), weight_decay=0.0, fused=True)
@@ -206,8 +206,7 @@ def train_lean(ids: Tensor, vocab_size: int, *, seed: int, steps: int = LEAN_STE
 
 def train_nano(ids: Tensor, vocab_size: int, *, seed: int, steps: int = NANO_STEPS) -> Attempt:
     """AdamW; 100 steps of warm-up, then a cosine from 1e-3 to 1e-4."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with RandomStream(seed).on(torch.device("cpu")):
         model = Nano(vocab_size)
     groups = [
         {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},

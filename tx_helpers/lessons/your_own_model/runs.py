@@ -10,12 +10,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tx_helpers.lessons.your_own_model.rivals import Ngram
+from tx_helpers.lessons.your_own_model.rivals import Ngram, known_floor
 from tx_helpers.lessons.your_own_model.sets import story_text
 from tx_helpers.plain import GPT
 from tx_helpers.show.charts import line_chart, side_by_side
 from tx_helpers.show.plots import Svg
-from tx_helpers.text.stories import END, entropy_per_character
+from tx_helpers.text.stories import END
 from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.recipes import WRITER_CONTEXT, Writer, train_writer
 
@@ -84,7 +84,7 @@ def rivals_picture() -> Svg:
     steps = runs[0]["steps"]
     columns = list(zip(*(run["model"] for run in runs), strict=True))
     counted = [[run["ngrams"][str(order)] for run in runs] for order in ORDERS]
-    floor, best = entropy_per_character(), min(min(values) for values in counted)
+    floor, best = known_floor(), min(min(values) for values in counted)
     model = {"your model": (steps, [sum(values) / len(values) for values in columns])}
     grams = {"n-gram": (ORDERS, [sum(values) / len(values) for values in counted])}
     shared = dict(size=(390, 300), ylabel="nats per character", ylim=(0, 3.0))

@@ -80,8 +80,8 @@ comparing = Exercise(
     title="A loss that compares",
     goal="One model reads characters, another one words; a mean over tokens says nothing about which is better, for a "
     "word is more to guess. `losses` (T,) are the nats of T tokens, and `pieces` the T texts that they stand for, "
-    "together the whole text. A special token such as <end> stands for '', but its nats count, too. Return the nats a "
-    "character.",
+    "together the whole text. A special token such as `<end>` stands for '', but its nats count, too. Return the nats "
+    "a character.",
     difficulty=1,
     minutes=5,
     cases=lambda: [
@@ -131,8 +131,8 @@ paying = Exercise(
     "reward_of",
     inline=True,
     title="What is paid",
-    goal="`words` is the list of all words that the model wrote, the sign '<end>' among them if it wrote it, and "
-    "`answer` the right answer, words with one space between. Return 1.0 if the model wrote the answer, then '<end>', "
+    goal="`words` is the list of all words that the model wrote, the sign `<end>` among them if it wrote it, and "
+    "`answer` the right answer, words with one space between. Return 1.0 if the model wrote the answer, then `<end>`, "
     "and nothing else; otherwise 0.0. An empty answer is never paid, not even where `answer` is ''.",
     difficulty=1,
     minutes=5,

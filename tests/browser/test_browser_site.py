@@ -8,7 +8,7 @@ from repository import COURSE
 from site_pages import Opened, served
 
 pytestmark = pytest.mark.slow
-PAGES = ("index.html", "04_self_attention.html", "22_reference.html", "explorers.html")
+PAGES = ("index.html", "04_self_attention.html", "23_reference.html", "explorers.html")
 LIVES, FAILS = "c04-036", "c04-032"  # cells of the notebook on self-attention that show an explorer
 TAUGHT = {  # what a learner may type -> the notebook that comes first
     **dict.fromkeys(("layer norm", "layernorm", "Layer-Norm", "residuals", "feed forward"), "07"),

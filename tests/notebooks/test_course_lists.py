@@ -16,7 +16,7 @@ def test_a_route_takes_the_sum_of_its_notebooks():
     told = course_lists.routes("| **a** | | | |\n", headers)
     assert told.split("\n")[0].endswith("(02_tokens_and_embeddings.ipynb) [03](03_positional_encodings.ipynb) | 4 h |")
     assert "| **The whole course** | all | nothing | 4 h, " in told
-    assert ", and 2 h to read [22](22_reference.ipynb), which is for looking up |" in told
+    assert ", and 2 h to read [23](23_reference.ipynb), which is for looking up |" in told
 
 
 def test_a_list_is_replaced_whole_and_what_stands_around_it_stays():

@@ -145,7 +145,7 @@ def test_the_same_sources_make_the_same_bytes(made, tmp_path):
 def test_a_lone_edition_shows_what_is_stored(made, tmp_path):
     python = make_environment(tmp_path, with_pip=True, without=("num2words", "docopt"))
     (tmp_path / "alone").mkdir()
-    path = Path(shutil.copy(made / "22_reference.ipynb", tmp_path / "alone"))
+    path = Path(shutil.copy(made / "23_reference.ipynb", tmp_path / "alone"))
     stored, executed = nbformat.read(path, as_version=4), execute_alone(python, path)
     assert text_shown(executed.cells[2]).endswith("; installed num2words\n")
     for notebook in (stored, executed):

@@ -149,6 +149,12 @@ _TABLE = [
         "four ranks in a pipeline: which schedule lets them wait least, and what does it keep?",
     ),
     Lesson(
+        "inside_the_model", "Further", "Inside", "Inside the model",
+        "what a trained model computes, and how one knows: patching, circuits, probes, induction heads, sparse features, "
+        "steering",
+        "where in the model does *twenty* become *zwanzig*: point at a layer and a word, then patch it",
+    ),
+    Lesson(
         "your_own_model", "Further", "Your own model", "Your own model",
         "from a text file to a page that you can send, and a chatbot",
         "who finds the leak in a file with pasted copies? Which rival beats the model after 100 steps?",

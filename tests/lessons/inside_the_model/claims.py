@@ -1,0 +1,5 @@
+"""The claims that the notebook tests."""
+
+from claims import Break, claim
+
+CLAIMS = []

@@ -1,0 +1,5 @@
+"""What the browser suite does in the notebook."""
+
+from explorer_cases import Move
+
+MOVES = {}

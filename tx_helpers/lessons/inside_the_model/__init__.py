@@ -1,0 +1,4 @@
+"""What a trained model computes, and how one knows: the exercises, explorers and experiments of that notebook.
+
+exercises       the exercises at the end, and the quiz
+"""

@@ -1,0 +1,1 @@
+"""Exercises on the inside of a model, and the quiz."""

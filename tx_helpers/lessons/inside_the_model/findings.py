@@ -1,0 +1,55 @@
+"""What was measured at translators of three seeds: attributions, circuits, lenses and probes.
+
+`python -m tx_helpers record inside_the_model/findings` trains them and measures again.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tx_helpers.lessons.inside_the_model.attribution import METHODS, known_sentences
+from tx_helpers.lessons.inside_the_model.circuit import one_by_one, search
+from tx_helpers.lessons.inside_the_model.reading import probe_neighbours, read_stream
+from tx_helpers.lessons.inside_the_model.tools import exact, mean_activations, parts_of, without
+from tx_helpers.text.data import SequenceBatch, sequence_batch
+from tx_helpers.text.number_words import number_pairs
+from tx_helpers.training.experiment import Experiment
+from tx_helpers.zoo.recipes import Translator, train_translator
+
+SEEDS, SENTENCES, LEAST = (0, 1, 2), 200, 8
+
+
+def batch_of(translator: Translator, pairs: list[Any]) -> SequenceBatch:
+    """Pairs as one batch of the translator's ids."""
+    return sequence_batch(translator.data.encode(pairs))
+
+
+def measure(translator: Translator) -> dict[str, Any]:
+    """All that the notebook shows of one translator, from held-out numbers; lenses and probes are fitted on others."""
+    pairs, model = number_pairs(), translator.model
+    known = known_sentences(translator, pairs.held_out[:SENTENCES])
+    unseen = batch_of(translator, pairs.held_out[SENTENCES : 3 * SENTENCES])
+    test, fit = batch_of(translator, pairs.held_out[:500]), batch_of(translator, pairs.train[1000:3000])
+    means = mean_activations(model, batch_of(translator, pairs.train[:1000]))
+    scores = {name: method(model, known).detach() for name, method in METHODS.items()}
+    gone, steps = [], []
+    for part, match in search(model, known.batch, means, keep=LEAST):
+        gone.append(part)
+        steps.append({"part": list(part), "found": match, "unseen": exact(model, unseen, without(gone, means))})
+    return {
+        "parts": [list(part) for part in parts_of(model)],
+        "whole": {"found": exact(model, known.batch), "unseen": exact(model, unseen)},
+        "attribution": {name: [known.right(score), known.share(score)] for name, score in scores.items()},
+        "joint": known.joint(scores["attention, last block"], scores["patching"]),
+        "alone": [[*part, match] for part, match in one_by_one(model, known.batch, means).items()],
+        "search": steps,
+        "lens": read_stream(translator, fit, test),
+        "probe": probe_neighbours(translator, fit, test)._asdict(),
+    }
+
+
+def run() -> dict[str, Any]:
+    """The findings at each seed."""
+    return {"seeds": {str(seed): measure(train_translator(seed=seed)) for seed in SEEDS}}
+
+
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), run, "three minutes")

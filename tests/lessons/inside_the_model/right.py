@@ -1,5 +1,63 @@
 """Right answers to the lesson's exercises by other algorithms: all must pass."""
 
-from answer_tables import named
+import torch
 
-RIGHT = {}
+from answer_tables import named
+from tx_helpers.nn.capture import capture
+
+
+# --- patched_logits
+def patched_by_where(model, source, other, target, name, at):
+    with torch.no_grad(), capture(model, name) as seen:
+        model(other, target)
+    foreign = seen[name]
+    there = torch.arange(foreign.shape[1])[:, None] == at
+    with torch.no_grad(), capture(model, edit={name: lambda x: torch.where(there, foreign, x)}):
+        return model(source, target)
+
+
+def patched_in_one_batch(model, source, other, target, name, at):
+    rows = len(source)
+
+    def put(x):
+        parts = [x[:rows, :at], x[rows:, at : at + 1], x[:rows, at + 1 :]]
+        return torch.cat([torch.cat(parts, 1), x[rows:]])
+
+    with capture(model, edit={name: put}):
+        return model(torch.cat([source, other]), torch.cat([target, target]))[:rows]
+
+
+# --- direct_effect
+def direct_by_two_logits(added, x, gain, table, right, wrong, eps):
+    sigma = torch.sqrt(((x - x.mean()) ** 2).mean() + eps)
+    logits = table @ (gain * (added - added.mean()) / sigma)
+    return logits[right] - logits[wrong]
+
+
+def direct_by_leaving_out(added, x, gain, table, right, wrong, eps):
+    sigma = (x.var(unbiased=False) + eps).sqrt()
+    logits = [table @ (gain * (v - v.mean()) / sigma) for v in (x, x - added)]
+    return (logits[0] - logits[1])[right] - (logits[0] - logits[1])[wrong]
+
+
+# --- integrated_gradients
+def integrated_at_once(f, x, baseline, steps):
+    shares = (torch.arange(steps) + 0.5) / steps
+    points = torch.lerp(baseline, x, shares[:, None]).requires_grad_()
+    return torch.autograd.grad(sum(map(f, points)), points)[0].mean(0) * (x - baseline)
+
+
+def integrated_by_the_share(f, x, baseline, steps):
+    way, out = x - baseline, []
+    for share in torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps):
+        scale = torch.ones_like(x).requires_grad_()
+        (gradient,) = torch.autograd.grad(f(baseline + share * way * scale), scale)
+        out.append(gradient / share)
+    return torch.stack(out).mean(0)
+
+
+RIGHT = {
+    "patched_logits": named(patched_by_where, patched_in_one_batch),
+    "direct_effect": named(direct_by_two_logits, direct_by_leaving_out),
+    "integrated_gradients": named(integrated_at_once, integrated_by_the_share),
+}

@@ -3,4 +3,12 @@
 from answer_tables import edits
 
 UNLIKE = edits("""
+patched_logits.patched_halfway    value[:, at] → (value[:, at] + x[:, at]) / 2
+patched_logits.patched_in_the_first_row    x[:, at] = value[:, at] → x[0, at] = value[0, at]
+direct_effect.direct_without_eps    + eps → + 0 * eps
+direct_effect.direct_of_normed_rows    table[right] - table[wrong] →
+      table[right] / table[right].norm() - table[wrong] / table[wrong].norm()
+integrated_gradients.integrated_with_both_ends    (k + 0.5) / steps → k / max(1, steps - 1)
+integrated_gradients.integrated_scaled_to_sum    return (x - baseline) * total / steps →
+      a = (x - baseline) * total; return a / a.sum() * (f(x) - f(baseline))
 """)

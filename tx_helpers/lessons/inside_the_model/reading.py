@@ -11,7 +11,8 @@ probe reaches there it has learned by itself.
 
 import random
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,6 +20,8 @@ from torch.nn import functional as F
 
 from tx_helpers.lessons.inside_the_model.tools import Edit, exact
 from tx_helpers.nn.capture import capture
+from tx_helpers.show.charts import line_chart, side_by_side
+from tx_helpers.show.plots import Svg
 from tx_helpers.text.data import EOS, PAD, SequenceBatch
 from tx_helpers.zoo.recipes import Translator
 
@@ -149,3 +152,32 @@ def exchanged(batch: SequenceBatch, seed: int = 0) -> Edit:
             rows[row, at] = drawn.choice(members)
     places = torch.arange(batch.source.shape[1])
     return lambda x: x[rows, places]
+
+
+# --- draw -------------------------------------------------------------------------------------------------------------
+def lens_picture(runs: Mapping[str, Mapping[str, Any]]) -> Svg:
+    """Both lenses over the sub-layers: the mean of the seeds as a line, the range as a band.
+
+    runs  seed -> what `findings.measure` found at it
+    """
+    names = list(next(iter(runs.values()))["lens"])
+    lines, bands = {}, {}
+    for number, name in enumerate(("logit lens", "tuned lens")):
+        columns = [[run["lens"][part][number] for run in runs.values()] for part in names]
+        lines[name] = (list(range(len(names))), [sum(column) / len(column) for column in columns])
+        bands[name] = (list(map(min, columns)), list(map(max, columns)))
+    chart = line_chart(
+        lines,
+        size=(720, 300),
+        title="Right next words, read from each state of the decoder's stream",
+        xlabel="0: embedding; then, in each block, self-attention, cross-attention, feed-forward",
+        ylabel="share right",
+        ylim=(0, 1),
+        bands=bands,
+        dots=True,
+    )
+    shown = "; ".join(
+        f"after {part} {lines['logit lens'][1][at]:.0%} and {lines['tuned lens'][1][at]:.0%}"
+        for at, part in enumerate(names)
+    )
+    return side_by_side([chart], alt=f"Logit lens and tuned lens, mean of {len(runs)} seeds: {shown}.")

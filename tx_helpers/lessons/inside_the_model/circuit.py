@@ -22,7 +22,7 @@ from tx_helpers.nn.capture import capture
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GREY, INK, MUTED, PAPER, card, percent, shape, words
+from tx_helpers.show.shapes import BLUE, EDGE, GREY, INK, MUTED, PAPER, card, shape, words
 from tx_helpers.text.data import SequenceBatch
 
 
@@ -109,7 +109,7 @@ def draw(parts: Sequence[Part], kept: Sequence[Part], found: float, unseen: floa
         drawn.append(words(250, y + 15, name, anchor="end"))
         drawn.append(shape("rect", x=262, y=y, width=360, height=20, rx=3, fill=GREY.tint))
         drawn.append(shape("rect", x=262, y=y, width=max(1, 360 * share), height=20, rx=3, fill=INK))
-        drawn.append(words(632, y + 16, percent(share), font_weight="bold"))
+        drawn.append(words(632, y + 16, f"{share:.0%}", font_weight="bold"))
     high = 44 + 32 * len(rows) + 80
     drawn.append(words(20, high, "sentences right", font_weight="bold", fill=MUTED))
     return card(720, high + 12, drawn, describe(parts, kept, found, unseen, seed))
@@ -123,8 +123,8 @@ def describe(parts: Sequence[Part], kept: Sequence[Part], found: float, unseen: 
     }
     said = ", ".join(f"{Part(path)} {count}" for path, count in left.items())
     return (
-        f"Seed {seed}: {len(kept)} of {len(parts)} parts are kept ({said}). {percent(found)} of the sentences searched "
-        f"with are right, {percent(unseen)} of unseen ones."
+        f"Seed {seed}: {len(kept)} of {len(parts)} parts are kept ({said}). {found:.0%} of the sentences searched "
+        f"with are right, {unseen:.0%} of unseen ones."
     )
 
 

@@ -81,8 +81,8 @@ integrated = Exercise(
     "integrated_gradients",
     title="Integrated gradients",
     goal="`f` maps a vector (D,) to one number. Go from `baseline` to `x` along a straight line, cut into `steps` "
-    "equal pieces, and take the gradient of f in the middle of each piece. In two steps, return (D,): the mean of these "
-    "gradients, then what it attributes to each coordinate, which is that mean times the coordinate's way. Then the "
+    "equal pieces, and take the gradient of f in the middle of each piece. In two steps, return (D,): the mean of "
+    "these gradients, then what it attributes to each coordinate: that mean times the coordinate's way. The "
     "attributions sum to nearly f(x) − f(baseline).",
     difficulty=2,
     minutes=10,

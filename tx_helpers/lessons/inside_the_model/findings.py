@@ -8,6 +8,7 @@ from typing import Any
 
 from tx_helpers.lessons.inside_the_model.attribution import METHODS, known_sentences
 from tx_helpers.lessons.inside_the_model.circuit import one_by_one, search
+from tx_helpers.lessons.inside_the_model.patching import patch_grid
 from tx_helpers.lessons.inside_the_model.reading import probe_neighbours, read_stream
 from tx_helpers.lessons.inside_the_model.tools import exact, mean_activations, parts_of, without
 from tx_helpers.text.data import SequenceBatch, sequence_batch
@@ -16,6 +17,7 @@ from tx_helpers.training.experiment import Experiment
 from tx_helpers.zoo.recipes import Translator, train_translator
 
 SEEDS, SENTENCES, LEAST = (0, 1, 2), 200, 8
+PATCHED = 421, 431  # with one vector of the second, the first says its ten
 
 
 def batch_of(translator: Translator, pairs: list[Any]) -> SequenceBatch:
@@ -40,6 +42,10 @@ def measure(translator: Translator) -> dict[str, Any]:
         "whole": {"found": exact(model, known.batch), "unseen": exact(model, unseen)},
         "attribution": {name: [known.right(score), known.share(score)] for name, score in scores.items()},
         "joint": known.joint(scores["attention, last block"], scores["patching"]),
+        "patching": {
+            name: patch_grid(translator, *PATCHED).effect[f"decoder.blocks.{n}.hidden"][-1]
+            for n, name in enumerate(("early", "late"))
+        },
         "alone": [[*part, match] for part, match in one_by_one(model, known.batch, means).items()],
         "search": steps,
         "lens": read_stream(translator, fit, test),

@@ -157,7 +157,7 @@ def badge_line(name: str, address: str) -> str:
 def site_line(address: str) -> str:
     """The README's line on the web edition: where GitHub publishes it, else the page in the folder."""
     if not (repository := on_github(address)):
-        page = "[docs/index.html](docs/index.html), in a clone or a zip by a double click."
+        page = "[docs/index.html](docs/index.html), in a clone, by a double click."
         return f"**Try it in your browser:** {page}{SITE_MARK}"
     owner, name = repository[0].lower(), repository[1]
     folder = "" if name.lower() == f"{owner}.github.io" else f"{name}/"

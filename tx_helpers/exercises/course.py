@@ -150,8 +150,7 @@ _TABLE = [
     ),
     Lesson(
         "inside_the_model", "Further", "Inside", "Inside the model",
-        "what a trained model computes, and how we know: patching, circuits, probes, induction heads, sparse "
-        "features, steering",
+        "how we know what it computes: patching, circuits, probes, sparse features, steering",
         "where in the model does *twenty* become *zwanzig*: point at a layer and a word, then patch it",
     ),
     Lesson(

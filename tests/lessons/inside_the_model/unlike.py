@@ -3,4 +3,10 @@
 from answer_tables import edits
 
 UNLIKE = edits("""
+induction_score.induction_of_the_first_repeat_alone    torch.arange(length, A.shape[-1]) →
+      torch.arange(length, min(2 * length, A.shape[-1]))
+induction_score.induction_with_all_earlier_copies    t - length + 1 → (t + 1) % length
+induction_score.induction_by_the_median    .mean(dim=(0, 2)) → .transpose(0, 1).flatten(1).median(dim=1).values
+induction_score.induction_share_of_the_strongest    return A[:, :, t, t - length + 1].mean(dim=(0, 2)) →
+      return (A[:, :, t].argmax(-1) == t - length + 1).double().mean(dim=(0, 2))
 """)

@@ -1,7 +1,7 @@
 """Induction: a small model without feed-forward networks learns to say again a block of letters that it has just read.
 
     run = learn_copying(seed=0)                 # two layers of two heads, 300 steps: 4 seconds
-    recall(run.model, unseen_rows())              # the share of letters of the repeat that it says
+    recall(run.model, unseen_rows())            # the share of letters of the repeat that it says
     induction_explorer(run)
 
 A row is a block of random letters, again and again. With a block of L letters, the letter at position t of the repeat
@@ -16,6 +16,7 @@ learning and induction heads*.
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ WORD = "quickbrown"
 Edits = Mapping[str, Callable[[Tensor], Tensor]]
 
 
+# --- the task ---------------------------------------------------------------------------------------------------------
 class Rows(NamedTuple):
     """Ids (B, CONTEXT + 1) and the length of each row's block (B, 1)."""
 
@@ -46,7 +48,6 @@ class Rows(NamedTuple):
     lengths: Tensor
 
 
-# --- the task ---------------------------------------------------------------------------------------------------------
 def rows(count: int, step: int, *, seed: int = 0, length: int = 0, distinct: bool = False) -> Rows:
     """Random blocks of 8 to 16 letters (or of `length`), each repeated until the row is full; the same for a step.
 
@@ -75,7 +76,8 @@ def ids_of(text: str) -> Tensor:
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
-class Copying(NamedTuple):
+@dataclass(frozen=True)
+class Copying:
     """A trained model, copies of it during training (step -> model), and its curves (name -> a number for each)."""
 
     model: DecoderOnly
@@ -138,8 +140,7 @@ def learn_copying(*, steps: int = STEPS, every: int = EVERY, seed: int = 0, **mo
         return found
 
     def batch(step: int) -> TextBatch:
-        ids = rows(BATCH, step, seed=seed).ids
-        return TextBatch(ids[:, :-1], ids[:, 1:])
+        return TextBatch((ids := rows(BATCH, step, seed=seed).ids)[:, :-1], ids[:, 1:])
 
     evaluate(copier)  # before the first step
     how = dict(loss=language_model_loss, optimizer=adamw(copier, 3e-3, weight_decay=0.01), seed=seed)
@@ -159,7 +160,7 @@ def run_with(model: nn.Module, ids: Tensor, edits: Edits | None = None) -> tuple
 def recall(model: nn.Module, test: Rows, edits: Edits | None = None, *, ahead: int = 1) -> float:
     """Where a block is repeated: the share of positions at which the model says what stands `ahead` places on.
 
-    1: the right letter; 0: the letter that it has just read; 2: one letter is left out
+    1: the right letter; 0: the letter just read; 2: one is left out
     """
     check_numbers("recall", least=0, whole=True, ahead=ahead)
     said, _ = run_with(model, test.ids[:, :-1], edits)
@@ -183,8 +184,7 @@ def scores(model: nn.Module, length: int = 12, count: int = TESTED) -> dict[str,
 # --- intervene --------------------------------------------------------------------------------------------------------
 def without(layer: int, head: int = 0) -> Edits:
     """Layer 1 or 2 without its head 1, 2 …, or without all of them: they hand on zeros."""
-    check_numbers("without", least=1, whole=True, layer=layer)
-    check_numbers("without", least=0, whole=True, head=head)
+    check_numbers("without", least=1, whole=True, layer=layer, head=head or 1)
 
     def edit(outputs: Tensor) -> Tensor:  # (B, H, T, K)
         return outputs.index_fill(1, torch.tensor([head - 1]), 0.0) if head else torch.zeros_like(outputs)

@@ -44,14 +44,14 @@ def test_frequencies_can_be_left_out():
 
 @pytest.mark.slow
 def test_the_training_pairs_are_learned_first():
-    found = grokking.train_one(1, steps=50)
+    found = grokking.train_one(1, steps=100)
     assert found["training"][-1] > 0.9 > 0.3 > found["others"][-1]
     assert "vectors" not in found
 
 
 def test_what_is_told_is_recorded():
     for seed in RECORDED.read()["seeds"].values():
-        alone, without, others = seed["edited"]
+        _alone, without, others = seed["edited"]
         assert seed["training"][9] == 1 > 0.7 > seed["others"][9]  # step 500
         assert seed["others"][-1] > 0.9
         assert seed["energy"][-1] > 0.5

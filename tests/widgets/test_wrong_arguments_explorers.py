@@ -17,6 +17,8 @@ from tx_helpers.lessons.decoding import cache_costs
 from tx_helpers.lessons.families import gap_filler, objectives
 from tx_helpers.lessons.feed_forward import hinges, norms, one_unit, stream
 from tx_helpers.lessons.full_model import model_parts
+from tx_helpers.lessons.inside_the_model.induction import Copying, new_copier
+from tx_helpers.lessons.inside_the_model.induction_views import induction_explorer
 from tx_helpers.lessons.learning_from_reward import baseline, cheating, pushes, run_curves
 from tx_helpers.lessons.learning_from_reward.base import config as reward_config
 from tx_helpers.lessons.limits_of_recurrence import he_or_she, recurrence, signal_race
@@ -153,6 +155,10 @@ PLAIN = {
         dict(so_far="text"),
     ),
     "schedule": (schedules.schedule_explorer, dict(runs=recorded("schedules"))),
+    "induction": (
+        induction_explorer,
+        dict(run=Copying(new_copier(), {0: new_copier()}, {"recall": [0.1], "previous 1.1": [0.2]})),
+    ),
     "sharded": (sharded_ways.steps_of, dict(way="tensor", ranks=2, tokens=16)),
     "sharded count": (sharded_count.sent_counted, dict(way="data", ranks=2, tokens=16)),
     "context": (

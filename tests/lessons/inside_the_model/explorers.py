@@ -11,4 +11,15 @@ MOVES = {
         Move("Parts kept", r"^Seed 0: 15 of 28 parts are kept", keys=("ArrowRight",)),
         Move("Trained with", r"^Seed 2: 15 of 28 parts are kept", mouse="choose:seed 2"),
     ),
+    # induction
+    "induction": (
+        Move("Training step", r"^Step 280, layer 1 looks as learned\. Layer 2, head 1: ", keys=("ArrowLeft",)),
+        Move("Attention of", r"Layer 1, head 2: weight \d", mouse="choose:layer 1, head 2"),
+        Move(
+            "Layer 1 looks",
+            r"looks 2 letters back\. .* are the next letter, \d+ are 2 on",
+            mouse="choose:2 letters back",
+        ),
+        Move("Training step", r"^Step 300, layer 1 looks 2 letters back", mouse="drag"),
+    ),
 }

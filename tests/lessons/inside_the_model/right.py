@@ -56,8 +56,29 @@ def integrated_by_the_share(f, x, baseline, steps):
     return torch.stack(out).mean(0)
 
 
+# --- induction_score
+def induction_by_a_diagonal(A, length):
+    return A.diagonal(1 - length, dim1=-2, dim2=-1)[..., 1:].mean(-1).mean(0)
+
+
+def induction_by_a_mask(A, length):
+    places = torch.arange(A.shape[-1])
+    counted = (places[:, None] - places == length - 1) & (places[:, None] >= length)
+    return (A * counted).sum((0, 2, 3)) / (counted.sum() * len(A))
+
+
+def induction_by_loops(A, length):
+    found = []
+    for head in range(A.shape[1]):
+        weights = [A[b, head, t, t - length + 1] for b in range(len(A)) for t in range(length, A.shape[-1])]
+        found.append(sum(weights) / len(weights))
+    return torch.stack(found)
+
+
 RIGHT = {
     "patched_logits": named(patched_by_where, patched_in_one_batch),
     "direct_effect": named(direct_by_two_logits, direct_by_leaving_out),
     "integrated_gradients": named(integrated_at_once, integrated_by_the_share),
+    # induction
+    "induction_score": named(induction_by_a_diagonal, induction_by_a_mask, induction_by_loops),
 }

@@ -11,4 +11,10 @@ direct_effect.direct_of_normed_rows    table[right] - table[wrong] →
 integrated_gradients.integrated_with_both_ends    (k + 0.5) / steps → k / max(1, steps - 1)
 integrated_gradients.integrated_scaled_to_sum    return (x - baseline) * total / steps →
       a = (x - baseline) * total; return a / a.sum() * (f(x) - f(baseline))
+induction_score.induction_of_the_first_repeat_alone    torch.arange(length, A.shape[-1]) →
+      torch.arange(length, min(2 * length, A.shape[-1]))
+induction_score.induction_with_all_earlier_copies    t - length + 1 → (t + 1) % length
+induction_score.induction_by_the_median    .mean(dim=(0, 2)) → .transpose(0, 1).flatten(1).median(dim=1).values
+induction_score.induction_share_of_the_strongest    return A[:, :, t, t - length + 1].mean(dim=(0, 2)) →
+      return (A[:, :, t].argmax(-1) == t - length + 1).double().mean(dim=(0, 2))
 """)

@@ -93,6 +93,16 @@ def test_recall_counts_the_letters_of_the_repeat(ahead):
     assert 0.5 < recall(Periodic(9), mixed) < 0.6  # 23 of 32 positions of a row are in a repeat, or 20: 460 of 860
 
 
+def test_recall_begins_with_the_first_letter_of_the_repeat():
+    class Late(Periodic):
+        def forward(self, ids):
+            said = super().forward(ids)
+            said[:, 9] = torch.nn.functional.one_hot(ids[:, 9], 26)  # the letter just read
+            return said
+
+    assert recall(Late(9), unseen_rows(20, length=9)) == pytest.approx(22 / 23)
+
+
 def test_scores_are_those_of_the_exercise_and_of_the_formula():
     model, length = new_copier(seed=3).eval(), 12
     found = scores(model, length, count=4)

@@ -1,0 +1,211 @@
+"""Steering: one direction, added to the hidden states while a model reads, changes the word it says. What else moves?
+
+    way = sense_direction(model, block=3)                      # (D,) from fruit to firm, as long as the stream is there
+    measure(model, steered(3, 1.0 * way))                      # Effect(paid=…, tasted=…, firm=…, loss=…)
+    steering_explorer(model)
+
+"in the end she chose apple . it": in a cafe it "tasted" good, at a firm it "paid" well. The direction is the mean state
+at "it" over texts about a job, minus that over texts about a cafe. What reveals the sense is held out: each state is
+that of the same word, "it". The test of a meaning is a third tale. There "mia could not decide . apple or orange ?", the
+next word may be of either sense, and a direction of the *sense* would decide.
+
+Sources: Turner et al. 2023 (activation addition); Rimsky et al. 2024 (contrastive activation addition); Zou et al.
+2023 (representation engineering).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.nn.capture import capture
+from tx_helpers.show.charts import Panel, bar_chart, side_by_side
+from tx_helpers.show.controls import choice, slider
+from tx_helpers.show.explore import Explore
+from tx_helpers.show.plots import Svg
+from tx_helpers.text.data import PAD, pad_right
+from tx_helpers.text.world import little_world
+from tx_helpers.text.world_vocabulary import world_id, world_tokenizer
+from tx_helpers.training.contexts import RandomStream
+from tx_helpers.training.experiment import Experiment
+from tx_helpers.training.objectives import ObjectiveBatches
+from tx_helpers.zoo.world_models import new_world_model, train_on_texts, world_model
+
+SEEDS, STEPS, BLOCKS = (0, 1, 2), 1200, 4
+STRENGTHS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
+FIRM, FRUIT = ("had", "lost"), ("drank", "threw")  # how the third tale goes on
+OTHER_TALES = ("pet", "because", "trip", "market")
+Edits = Mapping[str, Callable[[Tensor], Tensor]]
+Words = tuple[str, ...]
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+@cache
+def told(tales: Words, count: int, split: str = "train", seed: int = 0) -> tuple[tuple[str, Words], ...]:
+    """(tale, words) of the texts of some tales among `count` texts of the world."""
+    world = little_world(split)
+    named = ((world.truth(text).tale, tuple(text.split())) for text in world.texts(count, seed=seed))
+    return tuple((tale, words) for tale, words in named if tale in tales)
+
+
+@cache
+def beginnings(tale: str, before: Words, count: int, split: str = "train", seed: int = 0) -> tuple[Words, ...]:
+    """`count` beginnings of a tale's texts, each up to the word before the first of `before`."""
+    check_numbers("beginnings", least=1, whole=True, count=count)
+    found = []
+    for _, words in told((tale,), 60 * count, split, seed):
+        places = [place for place, word in enumerate(words) if word in before and words[place - 1] in ("it", "she", "he")]
+        found += [words[: places[0]]] if places else []
+    return tuple(found[:count])
+
+
+def encoded(rows: Sequence[Words]) -> Tensor:
+    """Beginnings as ids (B, T), <bos> first, padded on the right."""
+    return pad_right([world_tokenizer().encode(" ".join(row), bos=True) for row in rows], PAD)
+
+
+def next_word(model: nn.Module, rows: Sequence[Words]) -> Tensor:
+    """log p of each word behind each beginning: (B, V)."""
+    ids = encoded(rows)
+    return model(ids)[torch.arange(len(ids)), (ids != PAD).sum(1) - 1].log_softmax(-1)
+
+
+def chance(model: nn.Module, rows: Sequence[Words], words: Words) -> float:
+    """p that one of `words` comes next, the mean over the beginnings."""
+    with torch.no_grad():
+        return next_word(model, rows)[:, [world_id(word) for word in words]].exp().sum(1).mean().item()
+
+
+@torch.no_grad()
+def plain_loss(model: nn.Module, tales: Words = OTHER_TALES, seed: int = 77) -> float:
+    """The loss on texts of other tales, nats a token: what an intervention should leave as it was."""
+    ids = encoded([words for _, words in told(tales, 150, seed=seed)[:40]])
+    logits = model(ids[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=PAD).item()
+
+
+# --- steer ------------------------------------------------------------------------------------------------------------
+class Effect(NamedTuple):
+    """p("paid") and p("tasted") behind "it" in a cafe; p(firm) in the third tale, 0.5 by the world; the plain loss."""
+
+    paid: float
+    tasted: float
+    firm: float
+    loss: float
+
+
+def states(model: nn.Module, block: int, rows: Sequence[Words]) -> Tensor:
+    """The stream after a block, counted from 0, at the last word of each beginning: (B, D)."""
+    check_numbers("states", least=0, less_than=BLOCKS, whole=True, block=block)
+    ids, name = encoded(rows), f"decoder.blocks.{block}.hidden"
+    with capture(model, name) as seen, torch.no_grad():
+        model(ids)
+    return seen[name][torch.arange(len(ids)), (ids != PAD).sum(1) - 1]
+
+
+def mean_difference(first: Tensor, second: Tensor) -> Tensor:
+    """mean(second) − mean(first) of hidden states (N, D) and (M, D): the way (D,) from one to the other."""
+    check_tensors("mean_difference", first=(first, "float N D"), second=(second, "float M D"))
+    return second.mean(0) - first.mean(0)
+
+
+def sense_direction(model: nn.Module, block: int, *, seed: int = 0, random: bool = False) -> Tensor:
+    """From fruit to firm (D,), as long as the stream is at "it" on average. random: a rival of the same length."""
+    fruit, firm = (states(model, block, beginnings(t, ("tasted", "paid"), 80, seed=seed)) for t in ("cafe", "job"))
+    way = mean_difference(fruit, firm)
+    if random:
+        way = torch.randn(len(way), generator=torch.Generator().manual_seed(seed))
+    return F.normalize(way, dim=0) * torch.cat([fruit, firm]).norm(dim=1).mean()
+
+
+def steered(block: int, way: Tensor) -> dict[str, Callable[[Tensor], Tensor]]:
+    """For `capture`: `way` (D,) is added after a block, at every position."""
+    return {f"decoder.blocks.{block}.hidden": lambda x: x + way}
+
+
+def measure(model: nn.Module, edits: Edits | None = None, *, seed: int = 0, start: str = "cafe") -> Effect:
+    """What the model says with these edits. start="job": the rival, a beginning of the other sense and no edit."""
+    rows = beginnings(start, ("tasted", "paid"), 40, "test", seed + 50)
+    undecided = beginnings("decide", FIRM + FRUIT, 40, "test", seed + 50)
+    with capture(model, "none", edit=edits):
+        paid, tasted = (chance(model, rows, (word,)) for word in ("paid", "tasted"))
+        firm = chance(model, undecided, FIRM)
+        return Effect(paid, tasted, firm / (firm + chance(model, undecided, FRUIT)), plain_loss(model))
+
+
+# --- recorded ---------------------------------------------------------------------------------------------------------
+@cache
+def trained(seed: int) -> nn.Module:
+    """Seed 0: the shipped decoder. Other seeds: one of the same shape after STEPS steps, two to three minutes."""
+    if seed == 0:
+        return world_model("decoder")
+    with RandomStream(seed).on(torch.device("cpu")):
+        model = new_world_model("decoder")
+    batches = ObjectiveBatches("causal", 32, texts=50_000, seed=seed)
+    return train_on_texts(model, batches, steps=STEPS, warmup=50, seed=seed, progress=False).model.eval()
+
+
+def run() -> dict[str, Any]:
+    """{"sense" or "random": [a model: [a block: [a strength: an Effect]]], "prompt": [a model: an Effect]}"""
+    found: dict[str, Any] = {"sense": [], "random": [], "prompt": []}
+    for seed in SEEDS:
+        model = trained(seed)
+        for name in ("sense", "random"):
+            ways = [sense_direction(model, block, seed=seed, random=name == "random") for block in range(BLOCKS)]
+            table = [[measure(model, steered(b, s * way), seed=seed) for s in STRENGTHS] for b, way in enumerate(ways)]
+            found[name].append([[[round(x, 3) for x in effect] for effect in row] for row in table])
+        found["prompt"].append([round(x, 3) for x in measure(model, seed=seed, start="job")])
+    return found
+
+
+STEERING = Experiment(
+    Path(__file__).with_suffix(".json"), run, "8 minutes", {"seeds": SEEDS, "steps": STEPS, "strengths": STRENGTHS}
+)
+
+
+# --- draw, describe, bind ---------------------------------------------------------------------------------------------
+def draw(effect: Effect, before: Effect, block: int, strength: float, way: str) -> Svg:
+    """The next word in a cafe, the sense of the third tale's, and the loss on other texts, before and after."""
+    next_words = {"tasted": effect.tasted, "paid": effect.paid, "other": max(0.0, 1 - effect.tasted - effect.paid)}
+    third = {"fruit": 1 - effect.firm, "firm": effect.firm}
+    losses = {"without": before.loss, "with": effect.loss}
+    panels: list[Panel] = [
+        bar_chart(next_words, size=(300, 240), title="In a cafe, behind “it”"),
+        bar_chart(third, size=(210, 240), title="A third tale: the sense"),
+        bar_chart(losses, size=(210, 240), title="Loss on other texts, nats", form="{:.2f}"),
+    ]
+    return side_by_side(panels, alt=describe(effect, before, block, strength, way))
+
+
+def describe(effect: Effect, before: Effect, block: int, strength: float, way: str) -> str:
+    """The three figures in words."""
+    return (
+        f"{strength:+.2f} of the {way} direction after block {block + 1}: in a cafe p(paid) = {effect.paid:.2f} and "
+        f"p(tasted) = {effect.tasted:.2f}; the third tale has the firm's sense with p = {effect.firm:.2f}; the loss on "
+        f"other texts goes from {before.loss:.2f} to {effect.loss:.2f}."
+    )
+
+
+def steering_explorer(model: nn.Module) -> Explore:
+    """Strength, block and direction against what the model says next, exactly, and what it loses elsewhere."""
+    check_types("steering_explorer", nn.Module, model=model)
+    before = measure(model)
+
+    @cache
+    def pictured(strength: float, block: int, way: str) -> Svg:
+        direction = sense_direction(model, block, random=way == "random")
+        return draw(measure(model, steered(block, strength * direction)), before, block, strength, way)
+
+    blocks = {f"after block {block + 1}": block for block in range(BLOCKS)}
+    return Explore(
+        pictured,
+        name="steering",
+        strength=slider("Strength", -1.0, 1.0, step=0.25, start=1.0),
+        block=choice("Added", blocks, BLOCKS - 1),
+        way=choice("Direction", {"fruit to firm": "sense", "random": "random"}),
+    )

@@ -6,8 +6,8 @@
 
 "in the end she chose apple . it": in a cafe it "tasted" good, at a firm it "paid" well. The direction is the mean state
 at "it" over texts about a job, minus that over texts about a cafe. What reveals the sense is held out: each state is
-that of the same word, "it". The test of a meaning is a third tale. There "mia could not decide . apple or orange ?", the
-next word may be of either sense, and a direction of the *sense* would decide.
+that of the same word, "it". A third tale tests the meaning. There "mia could not decide . apple or orange ?", the next
+word may be of either sense, and a direction of the *sense* would decide.
 
 Sources: Turner et al. 2023 (activation addition); Rimsky et al. 2024 (contrastive activation addition); Zou et al.
 2023 (representation engineering).
@@ -22,71 +22,29 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from tx_helpers.lessons.inside_the_model.world_decoder import (
+    BLOCKS,
+    SEEDS,
+    STEPS,
+    Words,
+    beginnings,
+    chance,
+    encoded,
+    plain_loss,
+    trained,
+)
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import Panel, bar_chart, side_by_side
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
-from tx_helpers.text.data import PAD, pad_right
-from tx_helpers.text.world import little_world
-from tx_helpers.text.world_vocabulary import world_id, world_tokenizer
-from tx_helpers.training.contexts import RandomStream
+from tx_helpers.text.data import PAD
 from tx_helpers.training.experiment import Experiment
-from tx_helpers.training.objectives import ObjectiveBatches
-from tx_helpers.zoo.world_models import new_world_model, train_on_texts, world_model
 
-SEEDS, STEPS, BLOCKS = (0, 1, 2), 1200, 4
 STRENGTHS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
 FIRM, FRUIT = ("had", "lost"), ("drank", "threw")  # how the third tale goes on
-OTHER_TALES = ("pet", "because", "trip", "market")
 Edits = Mapping[str, Callable[[Tensor], Tensor]]
-Words = tuple[str, ...]
-
-
-# --- texts ------------------------------------------------------------------------------------------------------------
-@cache
-def told(tales: Words, count: int, split: str = "train", seed: int = 0) -> tuple[tuple[str, Words], ...]:
-    """(tale, words) of the texts of some tales among `count` texts of the world."""
-    world = little_world(split)
-    named = ((world.truth(text).tale, tuple(text.split())) for text in world.texts(count, seed=seed))
-    return tuple((tale, words) for tale, words in named if tale in tales)
-
-
-@cache
-def beginnings(tale: str, before: Words, count: int, split: str = "train", seed: int = 0) -> tuple[Words, ...]:
-    """`count` beginnings of a tale's texts, each up to the word before the first of `before`."""
-    check_numbers("beginnings", least=1, whole=True, count=count)
-    found = []
-    for _, words in told((tale,), 60 * count, split, seed):
-        places = [place for place, word in enumerate(words) if word in before and words[place - 1] in ("it", "she", "he")]
-        found += [words[: places[0]]] if places else []
-    return tuple(found[:count])
-
-
-def encoded(rows: Sequence[Words]) -> Tensor:
-    """Beginnings as ids (B, T), <bos> first, padded on the right."""
-    return pad_right([world_tokenizer().encode(" ".join(row), bos=True) for row in rows], PAD)
-
-
-def next_word(model: nn.Module, rows: Sequence[Words]) -> Tensor:
-    """log p of each word behind each beginning: (B, V)."""
-    ids = encoded(rows)
-    return model(ids)[torch.arange(len(ids)), (ids != PAD).sum(1) - 1].log_softmax(-1)
-
-
-def chance(model: nn.Module, rows: Sequence[Words], words: Words) -> float:
-    """p that one of `words` comes next, the mean over the beginnings."""
-    with torch.no_grad():
-        return next_word(model, rows)[:, [world_id(word) for word in words]].exp().sum(1).mean().item()
-
-
-@torch.no_grad()
-def plain_loss(model: nn.Module, tales: Words = OTHER_TALES, seed: int = 77) -> float:
-    """The loss on texts of other tales, nats a token: what an intervention should leave as it was."""
-    ids = encoded([words for _, words in told(tales, 150, seed=seed)[:40]])
-    logits = model(ids[:, :-1])
-    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=PAD).item()
 
 
 # --- steer ------------------------------------------------------------------------------------------------------------
@@ -139,17 +97,6 @@ def measure(model: nn.Module, edits: Edits | None = None, *, seed: int = 0, star
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
-@cache
-def trained(seed: int) -> nn.Module:
-    """Seed 0: the shipped decoder. Other seeds: one of the same shape after STEPS steps, two to three minutes."""
-    if seed == 0:
-        return world_model("decoder")
-    with RandomStream(seed).on(torch.device("cpu")):
-        model = new_world_model("decoder")
-    batches = ObjectiveBatches("causal", 32, texts=50_000, seed=seed)
-    return train_on_texts(model, batches, steps=STEPS, warmup=50, seed=seed, progress=False).model.eval()
-
-
 def run() -> dict[str, Any]:
     """{"sense" or "random": [a model: [a block: [a strength: an Effect]]], "prompt": [a model: an Effect]}"""
     found: dict[str, Any] = {"sense": [], "random": [], "prompt": []}

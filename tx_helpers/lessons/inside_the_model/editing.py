@@ -57,8 +57,6 @@ RUNS = ((0, 0), (0, 1), (0, 2), (1, 1), (2, 2))  # a model's seed, and the numbe
 def rank_one(W: Tensor, k: Tensor, v: Tensor, C: Tensor) -> Tensor:
     """W' (D, F) with W' k = v: k (F,), v (D,), and C (F, F) the second moment of all keys."""
     check_tensors("rank_one", W=(W, "float D F"), k=(k, "float F"), v=(v, "float D"), C=(C, "float F F"))
-    if C.shape[0] != C.shape[1]:
-        raise ValueError(f"rank_one: C of shape {tuple(C.shape)}, expected a square matrix")
     u = torch.linalg.solve(C, k)
     return W + (v - W @ k)[:, None] * (u / (u @ k))
 

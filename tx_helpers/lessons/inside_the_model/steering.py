@@ -2,7 +2,7 @@
 
     way = sense_direction(model, block=3)                      # (D,) from fruit to firm, as long as the stream is there
     measure(model, steered(3, 1.0 * way))                      # Effect(paid=…, tasted=…, firm=…, loss=…)
-    steering_explorer(model)
+    steering_explorer()
 
 "in the end she chose apple . it": in a cafe it "tasted" good, at a firm it "paid" well. The direction is the mean state
 at "it" over texts about a job, minus that over texts about a cafe. What reveals the sense is held out: each state is
@@ -14,7 +14,6 @@ Sources: Turner et al. 2023 (activation addition); Rimsky et al. 2024 (contrasti
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,12 +32,13 @@ from tx_helpers.lessons.inside_the_model.world_decoder import (
     plain_loss,
     trained,
 )
-from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
+from tx_helpers.nn.arguments import check_numbers, check_tensors
 from tx_helpers.nn.capture import capture
-from tx_helpers.show.charts import Panel, bar_chart, side_by_side
-from tx_helpers.show.controls import choice, slider
+from tx_helpers.show.charts import Panel, bar_chart, heading, side_by_side
+from tx_helpers.show.controls import choice, stops
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import MUTED, ORANGE, shape, words
 from tx_helpers.text.data import PAD
 from tx_helpers.training.experiment import Experiment
 
@@ -115,44 +115,58 @@ STEERING = Experiment(
 )
 
 
-# --- draw, describe, bind ---------------------------------------------------------------------------------------------
-def draw(effect: Effect, before: Effect, block: int, strength: float, way: str) -> Svg:
+# --- draw ------------------------------------------------------------------------------------------------------------
+def draw(effect: Effect, before: Effect, said: str) -> Svg:
     """The next word in a cafe, the sense of the third tale's, and the loss on other texts, before and after."""
     next_words = {"tasted": effect.tasted, "paid": effect.paid, "other": max(0.0, 1 - effect.tasted - effect.paid)}
-    third = {"fruit": 1 - effect.firm, "firm": effect.firm}
-    losses = {"without": before.loss, "with": effect.loss}
     panels: list[Panel] = [
-        bar_chart(next_words, size=(300, 240), title="In a cafe, behind “it”"),
-        bar_chart(third, size=(210, 240), title="A third tale: the sense"),
-        bar_chart(losses, size=(210, 240), title="Loss on other texts, nats", form="{:.2f}"),
+        bar_chart(next_words, size=(270, 230), title="In a cafe, behind “it”"),
+        bar_chart({"fruit": 1 - effect.firm, "firm": effect.firm}, size=(210, 230), title="Sense in the third tale"),
+        _losses(before.loss, effect.loss),
     ]
-    return side_by_side(panels, alt=describe(effect, before, block, strength, way))
+    return side_by_side(panels, alt=describe(effect, before, said))
 
 
-def describe(effect: Effect, before: Effect, block: int, strength: float, way: str) -> str:
+def _losses(before: float, after: float) -> Panel:
+    """The loss without and with the direction, in nats a token, up to 2.4."""
+    parts, zero, unit = [heading(105, "Loss on other texts")], 180, 60
+    for place, (name, loss) in enumerate((("without", before), ("with", after))):
+        x, tall = 35 + 80 * place, unit * min(loss, 2.4)
+        parts.append(
+            shape("rect", x=x, y=zero - tall, width=50, height=tall, fill=MUTED if place == 0 else ORANGE.full)
+        )
+        parts.append(words(x + 25, zero - tall - 6, f"{loss:.2f}", anchor="middle"))
+        parts.append(words(x + 25, zero + 18, name, anchor="middle"))
+    parts.append(words(105, 222, "nats a token", anchor="middle", fill=MUTED))
+    return Panel((210, 230), "".join(parts))
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(effect: Effect, before: Effect, said: str) -> str:
     """The three figures in words."""
     return (
-        f"{strength:+.2f} of the {way} direction after block {block + 1}: in a cafe p(paid) = {effect.paid:.2f} and "
-        f"p(tasted) = {effect.tasted:.2f}; the third tale has the firm's sense with p = {effect.firm:.2f}; the loss on "
-        f"other texts goes from {before.loss:.2f} to {effect.loss:.2f}."
+        f"{said}: in a cafe p(paid) = {effect.paid:.2f} and p(tasted) = {effect.tasted:.2f}; in the third tale "
+        f"p(firm) = {effect.firm:.2f}, without it {before.firm:.2f}; the loss on other texts goes from {before.loss:.2f} to "
+        f"{effect.loss:.2f}."
     )
 
 
-def steering_explorer(model: nn.Module) -> Explore:
-    """Strength, block and direction against what the model says next, exactly, and what it loses elsewhere."""
-    check_types("steering_explorer", nn.Module, model=model)
-    before = measure(model)
+# --- bind -------------------------------------------------------------------------------------------------------------
+def steering_explorer() -> Explore:
+    """Strength, block, direction and model against what is said next, exactly, and what is lost elsewhere: recorded."""
+    found, none = STEERING.read(), STRENGTHS.index(0.0)
 
-    @cache
-    def pictured(strength: float, block: int, way: str) -> Svg:
-        direction = sense_direction(model, block, random=way == "random")
-        return draw(measure(model, steered(block, strength * direction)), before, block, strength, way)
+    def drawn(strength: float, block: int, way: str, model: int) -> Svg:
+        row = [Effect(*effect) for effect in found[way][model][block]]
+        direction = "the sense" if way == "sense" else "a random direction"
+        said = f"Strength {strength:g}, {direction}, after block {block + 1}, model {model + 1}"
+        return draw(row[STRENGTHS.index(strength)], row[none], said)
 
-    blocks = {f"after block {block + 1}": block for block in range(BLOCKS)}
     return Explore(
-        pictured,
+        drawn,
         name="steering",
-        strength=slider("Strength", -1.0, 1.0, step=0.25, start=1.0),
-        block=choice("Added", blocks, BLOCKS - 1),
+        strength=stops("Strength", {f"{strength:g}": strength for strength in STRENGTHS}, 1.0),
+        block=choice("After block", {str(block + 1): block for block in range(BLOCKS)}, BLOCKS - 1),
         way=choice("Direction", {"fruit to firm": "sense", "random": "random"}),
+        model=choice("Model", {"1, shipped": 0, "2": 1, "3": 2}),
     )

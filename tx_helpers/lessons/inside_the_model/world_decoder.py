@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from tx_helpers.nn.arguments import check_numbers, check_one_of
+from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.text.data import PAD, pad_right
 from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import world_id, world_tokenizer
@@ -73,7 +73,7 @@ def plain_loss(model: nn.Module, tales: Words = OTHER_TALES, seed: int = 77) -> 
 @cache
 def trained(seed: int) -> nn.Module:
     """Seed 0: the shipped decoder. Other seeds: one of the same shape after STEPS steps, two to three minutes."""
-    check_one_of("trained", SEEDS, seed=seed)
+    check_numbers("trained", least=0, most=max(SEEDS), whole=True, seed=seed)
     if seed == 0:
         return world_model("decoder")
     with RandomStream(seed).on(torch.device("cpu")):

@@ -146,8 +146,8 @@ def describe(effect: Effect, before: Effect, said: str) -> str:
     """The three figures in words."""
     return (
         f"{said}: in a cafe p(paid) = {effect.paid:.2f} and p(tasted) = {effect.tasted:.2f}; in the third tale "
-        f"p(firm) = {effect.firm:.2f}, without it {before.firm:.2f}; the loss on other texts goes from {before.loss:.2f} to "
-        f"{effect.loss:.2f}."
+        f"p(firm) = {effect.firm:.2f}, without it {before.firm:.2f}; the loss on other texts goes from "
+        f"{before.loss:.2f} to {effect.loss:.2f}."
     )
 
 

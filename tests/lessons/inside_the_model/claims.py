@@ -19,4 +19,12 @@ CLAIMS = [
         Break("copying = learn_copying(seed=0)", "copying = learn_copying(layers=1, seed=0)"),
         Break("learn_copying(layers=1, width=88, seed=0)", "learn_copying(width=56, seed=0)"),
     ),
+    # steering
+    claim(
+        "The feed-forward layers store the facts",
+        "one feed-forward layer carries the fact alone, but so does an attention layer, and every block can be edited",
+        "Half right: the last feed-forward layer is enough",
+        Break("patched(decoder, fact)", 'patched(decoder, ("dog", "dog"))'),
+        Break("update=rank_one", "update=lambda W, k, v, C: W"),
+    ),
 ]

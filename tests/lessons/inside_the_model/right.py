@@ -75,10 +75,26 @@ def induction_by_loops(A, length):
     return torch.stack(found)
 
 
+# --- steering: rank_one
+def rank_one_by_the_inverse(W, k, v, C):
+    u = C.inverse() @ k
+    u = u / torch.dot(u, k)
+    return W + torch.einsum("d,f->df", v - W @ k, u)
+
+
+def rank_one_row_by_row(W, k, v, C):
+    chol = torch.linalg.cholesky(C)
+    u = torch.cholesky_solve(k[:, None], chol)[:, 0]
+    share = (u * k).sum()
+    return torch.stack([row + (want - row @ k) / share * u for row, want in zip(W, v, strict=True)])
+
+
 RIGHT = {
     "patched_logits": named(patched_by_where, patched_in_one_batch),
     "direct_effect": named(direct_by_two_logits, direct_by_leaving_out),
     "integrated_gradients": named(integrated_at_once, integrated_by_the_share),
     # induction
     "induction_score": named(induction_by_a_diagonal, induction_by_a_mask, induction_by_loops),
+    # steering
+    "rank_one": named(rank_one_by_the_inverse, rank_one_row_by_row),
 }

@@ -17,4 +17,7 @@ induction_score.induction_with_all_earlier_copies    t - length + 1 → (t + 1) 
 induction_score.induction_by_the_median    .mean(dim=(0, 2)) → .transpose(0, 1).flatten(1).median(dim=1).values
 induction_score.induction_share_of_the_strongest    return A[:, :, t, t - length + 1].mean(dim=(0, 2)) →
       return (A[:, :, t].argmax(-1) == t - length + 1).double().mean(dim=(0, 2))
+rank_one.rank_one_by_the_diagonal    torch.linalg.solve(C, k) → k / C.diagonal()
+rank_one.rank_one_with_the_root    torch.linalg.solve(C, k) → torch.linalg.solve(torch.linalg.cholesky(C), k)
+rank_one.rank_one_half_way    / (u @ k) → / (u @ k + 1)
 """)

@@ -130,7 +130,7 @@ def test_frame_alone_executes_nothing(tmp_path):
     assert refresh(path, "--frame") == 0
     written = nbformat.read(path, as_version=4)
     here = here_line(path)
-    assert here.startswith("**You are here:** 07 of 00 to 22<br>")  # as this notebook is none of the course
+    assert here.startswith("**You are here:** 07 of 00 to 23<br>")  # as this notebook is none of the course
     assert written.cells[0].source.split("\n")[:6] == ["# 07 Raw", "", BADGE_MARK, "", here, ""]
     assert written.cells[0].source.endswith(" min · machine not measured yet")
     assert written.cells[1].source == setup_cell(repository_address())

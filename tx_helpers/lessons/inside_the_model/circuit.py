@@ -26,6 +26,7 @@ from tx_helpers.show.shapes import BLUE, EDGE, GREY, INK, MUTED, PAPER, card, sh
 from tx_helpers.text.data import SequenceBatch
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 class Step(NamedTuple):
     """A part that was taken out, and the share of sentences without a fault once it is gone, too."""
 

@@ -77,6 +77,22 @@ divided_by_one_less    unbiased=False → unbiased=True
 """)
 
 
+def _mixed(v):
+    return v[0] * v[1] + v[2] ** 2
+
+
+def _bent(v):
+    return torch.relu(v.sum() - 2)
+
+
+def _saturated(v):
+    return torch.tanh(v[0] - 2 * v[1])
+
+
+def _cubes(v):
+    return v.pow(3).sum()
+
+
 integrated = Exercise(
     "integrated_gradients",
     title="Integrated gradients",
@@ -89,10 +105,10 @@ integrated = Exercise(
     source="Sundararajan et al. 2017, *Axiomatic attribution for deep networks*",
     formula=r"(x - b) \odot \frac{1}{n} \sum_{k=1}^{n} \nabla f\left(b + \frac{k - ½}{n} (x - b)\right)",
     cases=lambda: [
-        (lambda v: v[0] * v[1] + v[2] ** 2, torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5, 0.0, 1.0]), 4),
-        (lambda v: torch.relu(v.sum() - 2), torch.tensor([3.0, 1.0]), torch.tensor([0.0, 0.0]), 5),
-        (lambda v: torch.tanh(v @ torch.tensor([1.0, -2.0])), torch.tensor([2.0, -1.0]), torch.tensor([-1.0, 1.0]), 3),
-        (lambda v: v.pow(3).sum(), torch.tensor([2.0, -1.0, 0.5, 1.0]), torch.tensor([1.0, 1.0, 1.0, -1.0]), 2),
+        (_mixed, torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5, 0.0, 1.0]), 4),
+        (_bent, torch.tensor([3.0, 1.0]), torch.tensor([0.0, 0.0]), 5),
+        (_saturated, torch.tensor([2.0, -1.0]), torch.tensor([-1.0, 1.0]), 3),
+        (_cubes, torch.tensor([2.0, -1.0, 0.5, 1.0]), torch.tensor([1.0, 1.0, 1.0, -1.0]), 2),
     ],
     hints=(
         "The points: baseline + (k + ½) / steps · (x − baseline), k = 0 … steps − 1. What is multiplied at the end?",
@@ -137,26 +153,26 @@ lengths    return (x - baseline) * total / steps → return ((x - baseline) * to
 QUIZ = questions("""
 Two words get 78 % of the attention, but exchanging either for one of its kind changes nothing. What follows?
   - The patch went wrong, since so much weight must matter | Weight says where the model reads, not what it makes of it.
-  * The model reads them here, but which words they are does not matter | The picture cannot tell; the patch can.
-  - Attention never explains anything, in no model | For the number words it named the right source in 99 of 100.
+  * The model reads them, but which ones they are does not matter | The picture cannot tell; the patch can.
+  - Attention explains nothing, in this model and in every other one | For number words it was right 99 times in 100.
 A part is replaced by zero, and the model fails. Replaced by its mean, it works. What do you conclude?
   * What the part says about this sentence is not needed | Zero may be a value that later parts never met in training.
-  - The part is essential in every sentence | The mean tells nothing about a sentence, and it was enough.
+  - The part is essential, and its mean is by chance as good as its value | The mean tells nothing, and was enough.
   - One of the two measurements is wrong | Both are right; they ask different things.
 A probe reads the next word from a vector with 68 %. Does the model use it?
   - Yes, since the information is there | What is there need not be read by anything.
-  - Yes, if the probe is linear | A linear probe finds what a linear map could use, not what is used.
+  - Yes, if the probe is linear and beats its control task by far | It finds what could be used, not what is used.
   * Nobody knows before an intervention | Erase or exchange the information, and measure what the model then does.
 Each of ten heads can be removed without loss. You remove all ten. What happens?
-  - Nothing, because nothing times ten is nothing | Heads stand in for each other.
+  - Nothing, because each of them alone changed nothing, and ten times nothing is nothing | Heads replace each other.
   * Anything: each may have been replaced by another one of the ten | So measure sets, and search step by step.
   - The loss is exactly ten times the loss of one | Losses of parts do not add up.
 What does a logit lens show that a tuned lens does not?
-  * What the state says in the output's own coordinates, with nothing fitted | A tuned lens is trained, as a probe is.
+  * What the state says with nothing fitted | A tuned lens is trained, as a probe is.
   - How sure the model will be at the end | Neither lens shows that; the last state does.
   - Which words are possible at all | Both give a distribution over all words.
 Two translators differ by their seed alone. What of the circuit of one do you find in the other?
-  - The same heads, by their numbers | The numbers are arbitrary: heads can change places without any effect.
+  - The same heads by their numbers, in the same blocks, with the same patterns | Heads can change places at no cost.
   * The same kinds of parts in the same blocks, and other heads | Blocks have an order, heads have none.
   - Nothing, since training is random | Three seeds kept the same two feed-forward layers.
 """)

@@ -27,6 +27,7 @@ from tx_helpers.show.pixels import pixel_image, transparent_to
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import GREEN, GREY, MUTED, ORANGE, WEIGHT, shape, words
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 LEARNED = "as learned"
 BACK = {"at itself": 0, "1 letter back": 1, "2 letters back": 2, "3 letters back": 3}
 LOOKS: dict[str, Edits] = {LEARNED: {}, **{name: looking_back(by) for name, by in BACK.items()}, "nowhere": without(1)}

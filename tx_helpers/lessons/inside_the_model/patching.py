@@ -32,6 +32,7 @@ KINDS |= {"feed_forward.output": "feed-forward", "hidden": "stream"}
 CELL, LEFT, HIGH, TOP = 42, 172, 26, 122  # pixels
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PatchGrid:
     """What the model says at one position when one vector is replaced.

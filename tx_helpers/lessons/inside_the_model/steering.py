@@ -47,7 +47,7 @@ FIRM, FRUIT = ("had", "lost"), ("drank", "threw")  # how the third tale goes on
 Edits = Mapping[str, Callable[[Tensor], Tensor]]
 
 
-# --- steer ------------------------------------------------------------------------------------------------------------
+# --- compute ----------------------------------------------------------------------------------------------------------
 class Effect(NamedTuple):
     """p("paid") and p("tasted") behind "it" in a cafe; p(firm) in the third tale, 0.5 by the world; the plain loss."""
 
@@ -96,7 +96,6 @@ def measure(model: nn.Module, edits: Edits | None = None, *, seed: int = 0, star
         return Effect(paid, tasted, firm / (firm + chance(model, undecided, FRUIT)), plain_loss(model))
 
 
-# --- recorded ---------------------------------------------------------------------------------------------------------
 def run() -> dict[str, Any]:
     """{"sense" or "random": [a model: [a block: [a strength: an Effect]]], "prompt": [a model: an Effect]}"""
     found: dict[str, Any] = {"sense": [], "random": [], "prompt": []}

@@ -16,7 +16,7 @@ from tx_helpers.lessons.inside_the_model.steering import (
     steered,
     steering_explorer,
 )
-from tx_helpers.lessons.inside_the_model.world_decoder import beginnings, chance, plain_loss, trained
+from tx_helpers.lessons.inside_the_model.world_decoder import beginnings, biased, chance, plain_loss, trained
 from tx_helpers.nn.capture import capture
 from tx_helpers.text.world import little_world
 from tx_helpers.zoo.world_models import world_model
@@ -68,6 +68,9 @@ def test_chance_is_the_mean_over_beginnings():
     model, rows = world_model("decoder"), beginnings("cafe", SAID, 2)
     each = [chance(model, [row], ("tasted",)) for row in rows]
     assert chance(model, rows, ("tasted",)) == pytest.approx(sum(each) / 2, abs=1e-5)
+    with biased(model, {"paid": 100.0}):
+        assert chance(model, rows, ("paid",)) > 0.99
+    assert chance(model, rows, ("tasted",)) == pytest.approx(sum(each) / 2, abs=1e-5)
     with capture(model, "none", edit=steered(3, torch.full((96,), 50.0))):
         assert chance(model, rows, ("tasted",)) < 0.5
 
@@ -82,6 +85,7 @@ def test_what_is_recorded_is_what_the_notebook_says():
         assert abs(last[one].firm - last[none].firm) < 0.1
         assert last[one].loss - last[none].loss < 0.1
         assert all(Effect(*row[none]).tasted > 0.95 for row in found["sense"][seed])
+        assert Effect(*found["bias"][seed]).paid > 0.95
         assert Effect(*found["prompt"][seed]).loss == last[none].loss
 
 

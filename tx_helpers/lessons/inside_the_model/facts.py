@@ -39,7 +39,7 @@ def places_of(fact: Fact, place: str, rows: list[Words]) -> Tensor:
 
 
 def name_of(block: int, what: str) -> str:
-    """The name under which a block of the decoder reports something: its "hidden", or "feed_forward.output"."""
+    """The name of something in a block, as `capture` has it."""
     return f"decoder.blocks.{block}.{what}"
 
 

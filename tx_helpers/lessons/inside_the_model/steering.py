@@ -27,6 +27,7 @@ from tx_helpers.lessons.inside_the_model.world_decoder import (
     STEPS,
     Words,
     beginnings,
+    biased,
     chance,
     encoded,
     plain_loss,
@@ -43,6 +44,7 @@ from tx_helpers.text.data import PAD
 from tx_helpers.training.experiment import Experiment
 
 STRENGTHS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
+BIAS = 10.0  # the rival without a direction: so much more for the logit of "paid", so much less for "tasted"
 FIRM, FRUIT = ("had", "lost"), ("drank", "threw")  # how the third tale goes on
 Edits = Mapping[str, Callable[[Tensor], Tensor]]
 
@@ -97,8 +99,8 @@ def measure(model: nn.Module, edits: Edits | None = None, *, seed: int = 0, star
 
 
 def run() -> dict[str, Any]:
-    """{"sense" or "random": [a model: [a block: [a strength: an Effect]]], "prompt": [a model: an Effect]}"""
-    found: dict[str, Any] = {"sense": [], "random": [], "prompt": []}
+    """{"sense" or "random": [a model: [a block: [a strength: an Effect]]], "prompt" or "bias": [a model: an Effect]}"""
+    found: dict[str, Any] = {"sense": [], "random": [], "prompt": [], "bias": []}
     for seed in SEEDS:
         model = trained(seed)
         for name in ("sense", "random"):
@@ -106,6 +108,8 @@ def run() -> dict[str, Any]:
             table = [[measure(model, steered(b, s * way), seed=seed) for s in STRENGTHS] for b, way in enumerate(ways)]
             found[name].append([[[round(x, 3) for x in effect] for effect in row] for row in table])
         found["prompt"].append([round(x, 3) for x in measure(model, seed=seed, start="job")])
+        with biased(model, {"paid": BIAS, "tasted": -BIAS}):
+            found["bias"].append([round(x, 3) for x in measure(model, seed=seed)])
     return found
 
 
@@ -114,7 +118,7 @@ STEERING = Experiment(
 )
 
 
-# --- draw ------------------------------------------------------------------------------------------------------------
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw(effect: Effect, before: Effect, said: str) -> Svg:
     """The next word in a cafe, the sense of the third tale's, and the loss on other texts, before and after."""
     next_words = {"tasted": effect.tasted, "paid": effect.paid, "other": max(0.0, 1 - effect.tasted - effect.paid)}

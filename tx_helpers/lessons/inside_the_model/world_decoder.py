@@ -5,7 +5,8 @@ chance(model, rows, ("tasted",))                           # the mean of p("tast
 model = trained(1)                                         # another decoder than the shipped one
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 import torch
@@ -60,6 +61,19 @@ def chance(model: nn.Module, rows: Sequence[Words], words: Words) -> float:
     """p that one of `words` comes next, the mean over the beginnings."""
     with torch.no_grad():
         return next_word(model, rows)[:, [world_id(word) for word in words]].exp().sum(1).mean().item()
+
+
+@contextmanager
+def biased(model: nn.Module, words: Mapping[str, float]) -> Iterator[None]:
+    """While the block of code runs, the logit of each of these words is so much higher, wherever it may stand."""
+    bias = torch.zeros(len(world_tokenizer()))
+    for word, by in words.items():
+        bias[world_id(word)] = by
+    hook = model.register_forward_hook(lambda _module, _arguments, logits: logits + bias)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 @torch.no_grad()

@@ -3,13 +3,14 @@
     directions = toy_directions(seed=0)                        # (20, 8): what the toy writes for each feature
     found = dictionaries(directions, 40, (0.05, 0.2), seed=0)  # a sparse autoencoder for each weight of L1
     report(directions, found[0].columns)                       # Report(found=…, split=…, merged=…, true=…)
-    dictionary_explorer()
 
 The toy has 20 features in 8 dimensions. A feature is on in 1 of 20 examples, with a size between 0 and 1, but for two
 pairs: features 1 and 2 are always on together, and feature 4 is on in half of the examples that have feature 3. The
 autoencoder sees the sums h (D,) alone:
 
-    f = ReLU((h − b_dec) W_enc + b_enc),   ĥ = f W_dec + b_dec,   loss = |ĥ − h|² + λ Σ_j f_j |w_j|    w_j a row of W_dec
+    f = ReLU((h − b_dec) W_enc + b_enc),   ĥ = f W_dec + b_dec,   loss = |ĥ − h|² + λ Σ_j f_j |w_j|
+
+w_j is row j of W_dec. All are called columns of the dictionary, as in the literature, whose matrix is transposed.
 
 Sources: Elhage et al. 2022 (the toy); Bricken et al. 2023, Cunningham et al. 2023 (sparse autoencoders); Templeton et
 al. 2024 (the lengths |w_j| in the loss); Chanin et al. 2024 (absorption).
@@ -24,11 +25,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tx_helpers.nn.arguments import check_numbers
-from tx_helpers.show.charts import Panel, heading, side_by_side
-from tx_helpers.show.controls import stops
-from tx_helpers.show.explore import Explore
-from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, shape, words
 
 FEATURES, DIMENSIONS, SHARE = 20, 8, 0.05
 PAIRS = ((0, 1), (2, 3))  # always together; the second only with the first
@@ -166,53 +162,3 @@ def report(directions: Tensor, columns: Tensor) -> Report:
     between = (unit(true[i] + true[j]) @ unit(columns).T > SAME).any(0) & alone
     right = near.any(0).double().mean().item() if len(columns) else 0.0
     return Report(int(near.any(1).sum()), int((near.sum(1) > 1).sum()), int(between.sum()), round(right, 3))
-
-
-# --- draw -------------------------------------------------------------------------------------------------------------
-def draw(directions: Tensor, columns: Tensor, width: int, weight: float) -> Svg:
-    """The cosine of each column with each true feature; a column stands below the feature that it is nearest to."""
-    cosines = unit(directions) @ unit(columns).T
-    best, nearest = cosines.max(0)
-    order = sorted(range(len(columns)), key=lambda at: (int(nearest[at]), -float(best[at])))
-    step, row = 660 / max(len(order), 20), 15
-    parts = [heading(372, "Cosine of each column with each true feature")]
-    for feature, values in enumerate(cosines):
-        y, hits = 40 + row * feature, int((values > SAME).sum())
-        said, colour = ("missing", ORANGE) if not hits else ("found", GREEN) if hits == 1 else (f"split: {hits}", BLUE)
-        parts.append(words(32, y + 12, str(feature + 1), anchor="end", fill=MUTED))
-        parts.append(words(48 + 660, y + 12, said, fill=colour.shade))
-        for place, at in enumerate(order):
-            if (value := float(values[at])) > 0.2:
-                cell = dict(x=40 + step * place, y=y, width=step - 1, height=row - 1, fill_opacity=round(value, 2))
-                parts.append(shape("rect", fill=GREEN.full if value > SAME else MUTED, **cell))
-    parts.append(
-        words(40, 58 + row * FEATURES, "one column for each code that is ever on; green: above 0.9", fill=MUTED)
-    )
-    return side_by_side(
-        [Panel((776, 68 + row * FEATURES), "".join(parts))], alt=describe(directions, columns, width, weight)
-    )
-
-
-# --- describe ---------------------------------------------------------------------------------------------------------
-def describe(directions: Tensor, columns: Tensor, width: int, weight: float) -> str:
-    """How many of the true features have a column of their own, and what became of the others."""
-    seen = report(directions, columns)
-    return (
-        f"{width} columns, L1 {weight:g}: {seen.found} of {FEATURES} features found, {seen.split} of them split. "
-        f"{len(columns)} columns are in use: {seen.true:.0%} are right, {seen.merged} merge two features."
-    )
-
-
-# --- bind -------------------------------------------------------------------------------------------------------------
-def dictionary_explorer() -> Explore:
-    """Width and L1 weight of a sparse autoencoder, and which of the toy's features its columns are; recorded, seed 0."""
-    from tx_helpers.lessons.inside_the_model.feature_runs import RECORDED
-
-    kept = RECORDED.read()["shown"]
-    directions = torch.tensor(kept["directions"])
-    return Explore(
-        lambda width, weight: draw(directions, torch.tensor(kept[f"{width}, {weight:g}"]), width, weight),
-        name="dictionary",
-        width=stops("Columns", list(WIDTHS), 40),
-        weight=stops("L1 weight", list(WEIGHTS), 0.02),
-    )

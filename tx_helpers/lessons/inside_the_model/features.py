@@ -18,7 +18,7 @@ al. 2024 (the lengths |w_j| in the loss); Chanin et al. 2024 (absorption).
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -97,8 +97,12 @@ def autoencoders(
     *,
     seed: int = 0,
     steps: int = 2000,
+    loss: Callable[..., Tensor] | None = None,
 ) -> list[Dictionary]:
-    """Train a sparse autoencoder with `width` codes on batches (B, D) for each L1 weight, all side by side."""
+    """Train a sparse autoencoder with `width` codes on batches (B, D) for each L1 weight, all side by side.
+
+    loss: your own, loss(h, W_enc, b_enc, W_dec, b_dec, l1), in place of the same one for all at once
+    """
     check_numbers("autoencoders", least=1, whole=True, width=width, steps=steps)
     draw, l1 = torch.Generator().manual_seed(1000 + seed), torch.tensor(weights)
     W_dec = unit(torch.randn(len(weights), width, test.shape[1], generator=draw))
@@ -113,11 +117,15 @@ def autoencoders(
     rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (steps - step) / (0.3 * steps)))
     for _ in range(steps):
         h = batches(draw)
-        f = code(h)
-        sparse = (f * W_dec.norm(dim=-1)[:, None]).sum(-1).mean(1)
-        loss = ((f @ W_dec + b_dec - h).square().sum(-1).mean(1) + l1 * sparse).sum()
+        if loss is None:
+            f = code(h)
+            sparse = (f * W_dec.norm(dim=-1)[:, None]).sum(-1).mean(1)
+            total = ((f @ W_dec + b_dec - h).square().sum(-1).mean(1) + l1 * sparse).sum()
+        else:
+            each = zip(W_enc, b_enc[:, 0], W_dec, b_dec[:, 0], l1, strict=True)
+            total = torch.stack([loss(h, *one) for one in each]).sum()
         optimizer.zero_grad()
-        loss.backward()
+        total.backward()
         optimizer.step()
         rate.step()
     with torch.no_grad():
@@ -131,11 +139,11 @@ def autoencoders(
 
 
 def dictionaries(
-    directions: Tensor, width: int, weights: Sequence[float] = WEIGHTS, *, seed: int = 0, steps: int = 2000
+    directions: Tensor, width: int, weights: Sequence[float] = WEIGHTS, *, seed: int = 0, **options: Any
 ) -> list[Dictionary]:
-    """Sparse autoencoders on the hidden vectors of a toy, one for each L1 weight."""
+    """Sparse autoencoders on the hidden vectors of a toy, one for each L1 weight; the options of `autoencoders`."""
     test = examples(4096, torch.Generator().manual_seed(2000 + seed)) @ directions
-    return autoencoders(lambda draw: examples(512, draw) @ directions, test, width, weights, seed=seed, steps=steps)
+    return autoencoders(lambda draw: examples(512, draw) @ directions, test, width, weights, seed=seed, **options)
 
 
 # --- the score --------------------------------------------------------------------------------------------------------

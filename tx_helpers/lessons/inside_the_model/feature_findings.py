@@ -6,8 +6,6 @@ outlier_lines()     # the largest dimensions, and what they are for
 """
 
 from collections.abc import Sequence
-from typing import Any
-
 from tx_helpers.lessons.inside_the_model.feature_runs import RECORDED
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.plots import Svg
@@ -23,19 +21,18 @@ def _of_seeds(values: Sequence[float], form: str = "{:g}") -> str:
 
 def toy_finding() -> str:
     """What was found in the toy at three seeds, beside the rivals."""
-    trained, random = (RECORDED.read()["toy"][kind] for kind in ("trained", "random"))
+    toy = RECORDED.read()["toy"]["trained"]
 
-    def found(name: str, toy: Any = trained, what: str = "found", form: str = "{:g}") -> str:
+    def found(name: str, what: str = "found", form: str = "{:g}") -> str:
         return _of_seeds([seed[what] for seed in toy[name]], form)
 
     return (
-        f"At three seeds the weak penalty found {found(FEW)} features and lost {found(FEW, what='error', form='{:.1%}')} "
-        f"of the variance; the strong one found {found(MANY)} and lost {found(MANY, what='error', form='{:.0%}')}. "
-        f"A good reconstruction is no proof of a right dictionary. Rivals, each with both signs: coordinates "
-        f"{found('coordinates')}, PCA {found('PCA')}, independent components (ICA) {found('ICA')}. k-means with 40 centres "
-        f"finds {found('k-means, 40')}, but only {found('k-means, 40', what='true', form='{:.0%}')} of its centres are "
-        f"features; of the autoencoder's columns {found(MANY, what='true', form='{:.0%}')} are. The explorer shows how it "
-        f"errs: columns to spare split a feature, and features that come together share a column."
+        f"At three seeds the weak penalty found {found(FEW)} features and lost {found(FEW, 'error', '{:.1%}')} of the "
+        f"variance; the strong one found {found(MANY)} and lost {found(MANY, 'error', '{:.0%}')}. So a good "
+        f"reconstruction does not prove that a dictionary is right. Rivals: coordinates found {found('coordinates')}, "
+        f"principal components {found('PCA')}, independent components {found('ICA')}. k-means with 40 centres found "
+        f"{found('k-means, 40')}, but {found('k-means, 40', 'true', '{:.0%}')} of its centres are features; of the "
+        f"autoencoder's columns {found(MANY, 'true', '{:.0%}')} are."
     )
 
 

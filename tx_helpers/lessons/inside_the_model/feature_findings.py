@@ -6,6 +6,7 @@ outlier_lines()     # the largest dimensions, and what they are for
 """
 
 from collections.abc import Sequence
+
 from tx_helpers.lessons.inside_the_model.feature_runs import RECORDED
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.plots import Svg

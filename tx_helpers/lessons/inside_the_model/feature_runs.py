@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from tx_helpers.lessons.inside_the_model import features
@@ -23,7 +24,6 @@ from tx_helpers.nn.capture import capture
 from tx_helpers.text.data import BOS, EOS, PAD, pad_right, sequence_batch, text_pairs
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.training.experiment import Experiment
-from tx_helpers.training.losses import sequence_loss
 from tx_helpers.training.objectives import causal, encoded_texts
 from tx_helpers.zoo.recipes import Translator, number_translator
 from tx_helpers.zoo.world_models import world_model
@@ -130,7 +130,7 @@ def measure_words(seed: int) -> dict[str, list[float]]:
     with torch.no_grad():
         found["autoencoder"] = best_units((one[0].encode(h), y), (one[0].encode(h2), y2))
     fit, test = (states(translator, pairs, UNITS) for pairs in (numbers.train[:3000], numbers.held_out))
-    targets = torch.nn.functional.one_hot(y).float()
+    targets = F.one_hot(y).float()
     probe = torch.linalg.lstsq(torch.cat([h, torch.ones(len(h), 1)], 1), targets).solution[:-1]
     return found | {
         "FFN units": best_units(fit, test),
@@ -158,7 +158,7 @@ def _outliers(model: Any, inputs: tuple[Tensor, ...], target: Tensor) -> dict[st
             return torch.where(torch.arange(x.shape[-1]) == at, torch.tensor(value), x)
 
         with capture(model, "*.none", edit={name: put} if name else None), torch.no_grad():
-            return sequence_loss(model(*inputs), target).item()
+            return F.cross_entropy(model(*inputs)[target != PAD], target[target != PAD]).item()
 
     with capture(model, "decoder.blocks.*.hidden") as seen, torch.no_grad():
         model(*inputs)
@@ -192,6 +192,6 @@ def run_all() -> dict[str, Any]:
 RECORDED = Experiment(
     Path(__file__).with_suffix(".json"),
     run_all,
-    "4 minutes",
+    "7 minutes",
     {"seeds": SEEDS, "widths": WIDTHS, "weights": WEIGHTS, "codes": CODES, "l1": L1},
 )

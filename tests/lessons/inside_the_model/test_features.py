@@ -6,6 +6,7 @@ import torch
 from tx_helpers.lessons.inside_the_model import dictionary
 from tx_helpers.lessons.inside_the_model.dictionary import dictionary_explorer
 from tx_helpers.lessons.inside_the_model.exercises_features import sae_loss
+from tx_helpers.lessons.inside_the_model.feature_findings import outlier_lines, toy_finding, words_picture, words_table
 from tx_helpers.lessons.inside_the_model.feature_runs import RECORDED, best_units, f1, rivals
 from tx_helpers.lessons.inside_the_model.features import (
     autoencoders,
@@ -116,3 +117,14 @@ def test_the_explorer_shows_what_was_recorded():
         found = toy[f"{width}, {weight:g}"][0]["found"]
         assert explored.summary.startswith(f"{width} columns, L1 {weight:g}: {found} of 20 features found")
     assert not explored.error
+
+
+def test_the_findings_are_those_of_three_seeds():
+    toy = RECORDED.read()["toy"]["trained"]
+    assert all(len(each) == 3 for each in toy.values())
+    assert max(seed["found"] for seed in toy["40, 0.02"]) < min(seed["found"] for seed in toy["40, 0.4"])
+    table = words_table()
+    assert list(table)[-2:] == ["autoencoder", "a probe, told the words"]
+    assert "found 11, 6 and 5 features" in toy_finding()
+    assert "autoencoder 0.92, 0.88 and 0.90" in words_picture().alt
+    assert len(outlier_lines()) == 6

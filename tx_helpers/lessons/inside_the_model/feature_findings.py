@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from tx_helpers.lessons.inside_the_model.feature_runs import RECORDED
 from tx_helpers.show.charts import bar_chart, side_by_side
 from tx_helpers.show.plots import Svg
+from tx_helpers.show.shapes import BLUE
 
 FEW, MANY = "40, 0.02", "40, 0.4"
 
@@ -29,9 +30,9 @@ def toy_finding() -> str:
 
     return (
         f"At three seeds the weak penalty found {found(FEW)} features and lost {found(FEW, 'error', '{:.1%}')} of the "
-        f"variance; the strong one found {found(MANY)} and lost {found(MANY, 'error', '{:.0%}')}. So a good "
-        f"reconstruction does not prove that a dictionary is right. Rivals: coordinates found {found('coordinates')}, "
-        f"principal components {found('PCA')}, independent components {found('ICA')}. k-means with 40 centres found "
+        f"variance; the strong one found {found(MANY)} and lost {found(MANY, 'error', '{:.0%}')}. Good "
+        f"reconstruction is no proof of a right dictionary. Rivals: coordinates found {found('coordinates')}, "
+        f"PCA {found('PCA')}, ICA {found('ICA')}. k-means with 40 centres found "
         f"{found('k-means, 40')}, but {found('k-means, 40', 'true', '{:.0%}')} of its centres are features; of the "
         f"autoencoder's columns {found(MANY, 'true', '{:.0%}')} are."
     )
@@ -49,7 +50,9 @@ def words_picture() -> Svg:
     """The mean over the seeds as bars."""
     table = words_table()
     means = {name: sum(each) / len(each) for name, each in table.items()}
-    panel = bar_chart(means, size=(740, 260), title="Mean F1 of the best unit for each next word", form="{:.2f}")
+    panel = bar_chart(
+        means, size=(740, 260), title="Mean F1 of the best unit for each next word", form="{:.2f}", colour=BLUE.full
+    )
     said = ", ".join(f"{name} {_of_seeds(each, '{:.2f}')}" for name, each in table.items())
     return side_by_side([panel], alt=f"Mean F1 of the best unit for each next word, three seeds: {said}.")
 

@@ -5,7 +5,7 @@
     RECORDED.read()["outliers"]
 
 Rivals get both signs of their directions. A unit answers to a word if "its value is above a threshold" finds the
-positions before that word; unit and threshold are chosen on training numbers, F1 is that of held-out ones.
+positions before that word. The unit is chosen on training numbers; F1 is that of its best threshold on held-out ones.
 
 Sources: Dettmers et al. 2022, Kovaleva et al. 2021 (outlier dimensions); Sun et al. 2024 (massive activations).
 """

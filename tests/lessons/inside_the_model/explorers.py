@@ -29,4 +29,10 @@ MOVES = {
         Move("After block", r"a random direction, after block 1, model 1", mouse="choose:1"),
         Move("Model", r"after block 1, model 3: in a cafe", mouse="choose:3"),
     ),
+    # features
+    "dictionary": (
+        Move("L1 weight", r"^40 columns, L1 0\.1: \d+ of 20 features found", keys=("ArrowRight",)),
+        Move("Columns", r"^80 columns, L1 0\.1: ", keys=("ArrowRight",)),
+        Move("L1 weight", r"^80 columns, L1 0\.8: ", mouse="drag"),
+    ),
 }

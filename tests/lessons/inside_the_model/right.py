@@ -89,6 +89,24 @@ def rank_one_row_by_row(W, k, v, C):
     return torch.stack([row + (want - row @ k) / share * u for row, want in zip(W, v, strict=True)])
 
 
+# --- features: sae_loss
+def sae_loss_row_by_row(x, W_enc, b_enc, W_dec, b_dec, l1):
+    losses = []
+    for row in x:
+        f = ((row - b_dec) @ W_enc + b_enc).clamp(min=0)
+        back = sum((f[j] * W_dec[j] for j in range(len(f))), b_dec)
+        losses.append(((back - row) ** 2).sum() + l1 * sum(f[j] * (W_dec[j] ** 2).sum() ** 0.5 for j in range(len(f))))
+    return torch.stack(losses).mean()
+
+
+def sae_loss_with_rows_of_length_one(x, W_enc, b_enc, W_dec, b_dec, l1):
+    lengths = W_dec.square().sum(1).sqrt()
+    scores = (torch.einsum("bd,dm->bm", x - b_dec, W_enc) + b_enc) * lengths
+    codes = torch.where(scores > 0, scores, 0)
+    error = torch.einsum("bm,md->bd", codes, W_dec / lengths[:, None]) + b_dec - x
+    return ((error * error).sum() + l1 * codes.sum()) / len(x)
+
+
 RIGHT = {
     "patched_logits": named(patched_by_where, patched_in_one_batch),
     "direct_effect": named(direct_by_two_logits, direct_by_leaving_out),
@@ -97,4 +115,6 @@ RIGHT = {
     "induction_score": named(induction_by_a_diagonal, induction_by_a_mask, induction_by_loops),
     # steering
     "rank_one": named(rank_one_by_the_inverse, rank_one_row_by_row),
+    # features
+    "sae_loss": named(sae_loss_row_by_row, sae_loss_with_rows_of_length_one),
 }

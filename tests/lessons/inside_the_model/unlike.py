@@ -20,4 +20,7 @@ induction_score.induction_share_of_the_strongest    return A[:, :, t, t - length
 rank_one.rank_one_by_the_diagonal    torch.linalg.solve(C, k) → k / C.diagonal()
 rank_one.rank_one_with_the_root    torch.linalg.solve(C, k) → torch.linalg.solve(torch.linalg.cholesky(C), k)
 rank_one.rank_one_half_way    / (u @ k) → / (u @ k + 1)
+sae_loss.one_length_for_all    W_dec.norm(dim=-1) → W_dec.norm(dim=-1).mean()
+sae_loss.active_vectors_only    (error + l1 * sparse).mean() →
+      (error + l1 * sparse)[(f > 0).any(-1)].mean()
 """)

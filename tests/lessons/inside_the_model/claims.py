@@ -25,7 +25,7 @@ CLAIMS = [
         "one feed-forward layer carries the fact alone, but so does an attention layer, and every block can be edited",
         "Half right: the last feed-forward layer is enough",
         Break("patched(decoder, fact)", 'patched(decoder, ("dog", "dog"))'),
-        Break("update=rank_one", "update=lambda W, k, v, C: W"),
+        Break("update=editing.rank_one", "update=lambda W, k, v, C: W"),
     ),
     # features
     claim(

@@ -1,4 +1,4 @@
-"""The exercise that stands where one fact is edited: a change of rank one."""
+"""The exercise on editing one fact: a change of rank one."""
 
 import torch
 
@@ -13,7 +13,6 @@ def _case(D, F, seed):
 
 editing = Exercise(
     "rank_one",
-    inline=True,
     title="Edit one fact",
     goal="`W` (D, F) is the last matrix of a feed-forward layer: the key `k` (F,) gives the value W k (D,). "
     "`C` (F, F) is the second moment of all keys, E[k kᵀ], symmetric. Return a new matrix W + r uᵀ / (u · k), "

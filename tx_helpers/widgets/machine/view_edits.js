@@ -81,7 +81,7 @@ function changesInWords(view) {
 const isEdited = ({ edits }) => JSON.stringify(edits) !== JSON.stringify(noEdits());
 
 /** The edits as `run` takes them: `positions` only where there are none, and each patch as an edit of a hidden state. */
-function forRun({ edits: { positions, patches, ...others } }) {
+export function forRun({ edits: { positions, patches, ...others } }) {
   const edits = positions ? others : { ...others, positions }, edit = {};
   for (const patch of patches) {
     const name = `${patch.side}.blocks.${patch.block}.hidden`, before = edit[name] ?? ((x) => x);

@@ -311,9 +311,13 @@ def test_on_a_telephone_a_trained_translator_is_patched_by_touch(bare_page):
     inside = "() => { const p = document.querySelector('.tx-panel'); return p.scrollWidth <= p.clientWidth; }"
     top = "() => document.querySelector('.tx-encoder').getBoundingClientRect().top + scrollY"
     height = bare_page.evaluate(top)
-    part(bare_page, "stream of encoder block 1: twenty").click()
+    stream = part(bare_page, "stream of encoder block 1: twenty")
+    stream.click()
+    touched = stream.bounding_box()["y"]
     bare_page.get_by_label(CHOICE).select_option(label="thirty")
     bare_page.wait_for_function("() => document.querySelector('.tx-to-text').textContent.endsWith('und dreißig')")
+    bare_page.wait_for_timeout(100)
+    assert stream.bounding_box()["y"] == pytest.approx(touched, abs=1)
     assert bare_page.text_content(".tx-wrong") == "dreißig"
     assert bare_page.evaluate(fits) and bare_page.evaluate(inside)
     part(bare_page, "stream of decoder block 1: ").last.click()

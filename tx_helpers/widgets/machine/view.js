@@ -2,7 +2,7 @@
 // the files view_*.js draw and tell. All that their functions share is one object, `view`, made in `render`.
 
 let machines = 0; // on this page, so that each has ids of its own
-const hintOf = (kind) => `Click a head’s map to remove the head, or a ${kind} or a stream to give it another ${kind}’s vector.`;
+const hintOf = (kind) => `Click a head’s map to remove the head, a ${kind} or stream to give it another ${kind}’s vector.`;
 const MOST_WRITTEN = { words: 20, characters: 24, pieces: 24 }; // in one run
 
 /** Another text: ids, the intact machine's whole translation, rows and stages. An unknown word leaves all as it is. */

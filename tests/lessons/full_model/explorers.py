@@ -34,6 +34,11 @@ MOVES = {
         ),
         Move("All norms", r"without any of the 10 norms it says ", mouse="click"),
         Move("Reset", r"^'four hundred twenty one' becomes '.+'\. After ", keys=("Space",)),
+        Move(
+            "stream of encoder block 1: twenty",
+            r"with the vector of '.+' after encoder block 1 in place of that of 'twenty' it says ",
+            keys=("Enter", "ArrowDown"),
+        ),
         Move("norm of the feed-forward of encoder block 1", r"without the norm of the feed-forward of", mouse="click"),
     ),
 }

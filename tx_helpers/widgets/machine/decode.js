@@ -14,19 +14,19 @@ export const load = (spec, data) => {
 
 /** Begin to decode: the source is encoded once, and what is seen of it is in `state.seen`. */
 export const start = (model, { source } = {}, edits = {}) => {
-  const pass = { model, edits, seen: new Map() };
+  const pass = { model, edits, source, seen: new Map() };
   const memory = model.source ? encoder(pass, source) : null;
   const caches = seesAhead(edits) ? null : [];
   for (let i = 0; caches && model.has(`decoder.blocks.${i}.self_attention.query.weight`); i++)
     caches.push({ length: 0, self_attention: {}, cross_attention: {} });
-  return { model, edits, memory, caches, ids: [], seen: pass.seen };
+  return { model, edits, source, memory, caches, ids: [], seen: pass.seen };
 };
 
 /** Feed more ids: what is seen at these positions alone, of one id the logits (1, V) among it.
  *  Where an edit lets positions see later ones there can be no cache: all positions are computed again and seen. */
 export const step = (state, ...ids) => {
   state.ids.push(...ids);
-  const pass = { model: state.model, edits: state.edits, seen: new Map() };
+  const pass = { model: state.model, edits: state.edits, source: state.source, target: state.ids, seen: new Map() };
   logits(pass, decoder(pass, state.ids, state.memory, state.caches));
   return pass.seen;
 };

@@ -22,13 +22,22 @@
 //     residuals: { "encoder.blocks.0.feed_forward": false }           x + f(x) becomes f(x)
 //     norms: { "encoder.blocks.0.self_attention_norm": false }        x in place of norm(x); "encoder.norm" has no block
 //     replace: [{ side: "source", position: 1, id: 7 }]               the model reads another word there; or "target"
-//     edit: { "encoder.blocks.1.hidden": (tensor) => tensor }         the computation goes on with this, as in `capture`
+//     edit: { "encoder.blocks.1.hidden": (tensor) => tensor }         the computation goes on with this, as in `capture`;
+//                                                                     its second argument is { model, source, target },
+//                                                                     of which with caches the tensor has the last
 
 /** One whole forward pass: everything that was seen in it, name -> tensor. */
 export const run = (model, { source, target }, edits = {}) => {
-  const pass = { model, edits, seen: new Map() };
+  const pass = { model, edits, source, target, seen: new Map() };
   logits(pass, decoder(pass, target, model.source ? encoder(pass, source) : null));
   return pass.seen;
+};
+
+/** The logit lens: states (T, D) of the decoder after any block, read as if that block were the last -> (T, V).
+ *  Source: nostalgebraist 2020, "interpreting GPT: the logit lens". */
+export const lens = (model, x, edits = {}) => {
+  const pass = { model, edits, seen: new Map() };
+  return logits(pass, lastNorm(pass, "decoder", x));
 };
 
 /** Source ids (S) -> the memory (S, D), and which of its positions are real. */
@@ -59,8 +68,11 @@ const stack = (pass, path, ids, { side, causal = false, memory, caches }) => {
   const options = { causal, real, memory, ...positionsInAttention(pass, path, positions.slice(S - T), T, S, causal) };
   for (let i = 0; pass.model.has(`${path}.blocks.${i}.self_attention.query.weight`); i++)
     x = block(pass, `${path}.blocks.${i}`, x, { ...options, cache: caches?.[i] });
-  return observe(pass, `${path}.output`, normOf(pass, `${path}.norm`, x));
+  return lastNorm(pass, path, x);
 };
+
+/** After the last block of a stack: its final norm, if it has one. (T, D) -> (T, D) */
+const lastNorm = (pass, path, x) => observe(pass, `${path}.output`, normOf(pass, `${path}.norm`, x));
 
 const checkIds = (ids, V, context) => {
   const wrong = ids.find((id) => !(id >= 0 && id < V));
@@ -219,8 +231,8 @@ const normOf = (pass, path, x) => {
 };
 
 /** Report a named tensor. Returns the tensor to continue with, as in observe.py: an edit may give another. */
-const observe = ({ seen, edits }, name, x) => {
-  const given = edits.edit?.[name] ? edits.edit[name](x) : x;
-  seen.set(name, given);
+const observe = (pass, name, x) => {
+  const given = pass.edits.edit?.[name] ? pass.edits.edit[name](x, pass) : x;
+  pass.seen.set(name, given);
   return given;
 };

@@ -2,7 +2,7 @@
 // the files view_*.js draw and tell. All that their functions share is one object, `view`, made in `render`.
 
 let machines = 0; // on this page, so that each has ids of its own
-const hintOf = (kind) => `Click a head’s map to remove the head, or a ${kind} to give it another ${kind}’s vector.`;
+const hintOf = (kind) => `Click a head’s map to remove the head, a ${kind} or stream to give it another ${kind}’s vector.`;
 const MOST_WRITTEN = { words: 20, characters: 24, pieces: 24 }; // in one run
 
 /** Another text: ids, the intact machine's whole translation, rows and stages. An unknown word leaves all as it is. */
@@ -10,6 +10,8 @@ function read(view, text, place = Infinity) {
   const { machine, frame } = view, side = machine.source ?? machine.target, { ids, error } = encode(side, text);
   frame.error.textContent = error;
   if (error) return;
+  const another = ![undefined, text].includes(view.text), stays = ({ position, side }) =>
+    position < (side === "source" || side === "encoder" ? ids.length : 1);
   view.text = text;
   view.source = machine.source ? ids : undefined;
   view.prompt = machine.source ? [machine.target.bos] : ids;
@@ -18,7 +20,7 @@ function read(view, text, place = Infinity) {
   view.passes = new Map();
   view.scales = new Map();
   view.pointed = null;
-  view.edits.replace = view.edits.replace.filter(({ position, side }) => position < (side === "source" ? ids.length : 1));
+  if (another) for (const kind of ["replace", "patches"]) view.edits[kind] = view.edits[kind].filter(stays);
   const lanes = (count) => Math.min(MOST_LANES, count);
   view.moment = 1;
   view.lanes = { encoder: lanes(view.source?.length ?? 0), decoder: lanes(view.prompt.length + view.written.length - 1) };

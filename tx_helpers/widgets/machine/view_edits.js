@@ -1,6 +1,6 @@
 // What a learner changes in the machine, in the form that `run` takes, and in words.
 
-const noEdits = () => ({ heads: {}, masks: {}, positions: true, residuals: {}, norms: {}, replace: [] });
+const noEdits = () => ({ heads: {}, masks: {}, positions: true, residuals: {}, norms: {}, replace: [], patches: [] });
 
 const sublayersOf = (rows) => rows.filter((row) => row.part);
 const hasResiduals = ({ machine }) => !machine.config.wiring.endsWith("without_residual");
@@ -38,6 +38,19 @@ function replaceWord({ edits }, side, position, id) {
 const replacedBy = ({ edits }, side, position) =>
   edits.replace.find((one) => one.side === side && one.position === position)?.id;
 
+/** The state after this block at this position is that of a run in which the word with this id stands there. */
+function patchState({ edits }, { side, block }, position, id) {
+  edits.patches = edits.patches.filter((one) => one.side !== side || one.block !== block || one.position !== position);
+  if (id !== undefined) edits.patches.push({ side, position, block, id });
+}
+
+const patchedBy = ({ edits }, { side, block }, position) =>
+  edits.patches.find((one) => one.side === side && one.block === block && one.position === position)?.id;
+
+/** The id that the model reads at this position, whether or not that word is written yet. */
+const readAt = (view, side, position) =>
+  replacedBy(view, side, position) ?? (side === "source" ? view.source : [...view.prompt, ...view.written])[position];
+
 /** Each change as a few words: ["without head 2 in the cross-attention of decoder block 1", …]. */
 function changesInWords(view) {
   const { edits, rows, alone } = view, words = [];
@@ -58,10 +71,33 @@ function changesInWords(view) {
   for (const { side, position, id } of edits.replace) {
     words.push(`with the vector of ${quoted(wordOf(view, side, id))} in place of ${quoted(wordAt(view, side, position))}`);
   }
+  for (const { side, position, block, id } of edits.patches) {
+    const [given, own] = [id, readAt(view, sideOf(side), position)].map((one) => quoted(wordOf(view, sideOf(side), one)));
+    words.push(`with the vector of ${given} after ${placeOf({ side, block }, alone)} in place of that of ${own}`);
+  }
   return words;
 }
 
 const isEdited = ({ edits }) => JSON.stringify(edits) !== JSON.stringify(noEdits());
 
-/** The edits as `run` takes them: `positions` only where there are none. */
-const forRun = ({ edits: { positions, ...others } }) => (positions ? others : { ...others, positions });
+/** The edits as `run` takes them: `positions` only where there are none, and each patch as an edit of a hidden state. */
+export function forRun({ edits: { positions, patches, ...others } }) {
+  const edits = positions ? others : { ...others, positions }, edit = {};
+  for (const patch of patches) {
+    const name = `${patch.side}.blocks.${patch.block}.hidden`, before = edit[name] ?? ((x) => x);
+    edit[name] = (x, pass) => patched(before(x, pass), pass, name, patch, edits);
+  }
+  return { ...edits, edit };
+}
+
+/** The hidden states (T, D) with one row of another run: there this position has another word; all else is equal, except
+ *  that nothing is patched. With caches x has the last positions alone, and each position comes by only once. */
+function patched(x, { model, source, target }, name, { side, position, id }, edits) {
+  const [T, D] = x.shape, row = position - ((side === "encoder" ? source : target).length - T);
+  if (row < 0 || row >= T) return x;
+  const replace = [{ side: sideOf(side), position, id }, ...edits.replace]; // the first that fits counts
+  const input = { source, target: side === "encoder" ? [0] : target }; // the encoder does not see the target
+  const data = x.data.slice();
+  data.set(rowOf(run(model, input, { ...edits, replace }).get(name), position), row * D);
+  return { shape: x.shape, data };
+}

@@ -74,7 +74,7 @@ function press(view, button) {
   if (kind) turn(view, row, kind, !isOn(view, row, kind));
   else if (row.kind === "maps") toggleHead(view, row, index);
   else {
-    if (row.kind === "words") view.frame.panel.querySelector("select")?.focus();
+    view.frame.panel.querySelector("select")?.focus(); // of a word or a stream: whose vector it gets
     return;
   }
   changed(view);

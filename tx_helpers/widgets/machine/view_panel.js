@@ -19,11 +19,12 @@ function fillPanel(view, about) {
   if (about.text) pieces.push(line("", about.text));
   for (const text of about.formulas ?? []) pieces.push(formula(text));
   if (about.strip !== undefined) pieces.push(makeZoom(view, about.strip));
+  if (about.says) pieces.push(line("", about.says));
   if (about.bars?.length) pieces.push(makeBars(about.bars, about.colour));
   if (about.choice) pieces.push(makeChoice(view, about.choice));
   if (about.shape) pieces.push(line("tx-shape", about.shape));
   if (about.from) pieces.push(line("tx-from", `From: ${about.from}.`));
-  if (about.notebook) pieces.push(line("tx-from", "Built in ", linkTo(about.notebook)));
+  if (about.notebook) pieces.push(line("tx-from", "Built in ", linkTo(about.notebook), ...(about.tested ? ["; tested in ", linkTo(about.tested)] : [])));
   panel.replaceChildren(...pieces);
 }
 
@@ -44,18 +45,17 @@ function makeZoom(view, position) {
   return canvas;
 }
 
-/** A list of the vocabulary: whose vector this position gets. */
-function makeChoice(view, { side, position }) {
-  const { tokens } = view.machine[side], own = idsOf(view, side)[position], id = `${view.id}-replace`;
-  const select = make("select", { id, "aria-label": "Vector of" });
+/** A list of the vocabulary: whose vector this position gets. `own` is the id that it has by itself, `now` the chosen one. */
+function makeChoice(view, { side, label, name, own, now = own, choose }) {
+  const { tokens } = view.machine[side], id = `${view.id}-choice`, select = make("select", { id, "aria-label": name });
   tokens.forEach((token, i) => select.append(make("option", { value: i }, i === own ? `${visibleToken(token)} (its own)` : visibleToken(token))));
-  select.value = replacedBy(view, side, position) ?? own;
+  select.value = now;
   select.addEventListener("change", () => {
-    replaceWord(view, side, position, Number(select.value) === own ? undefined : Number(select.value));
+    choose(Number(select.value) === own ? undefined : Number(select.value));
     changed(view);
     view.frame.panel.querySelector("select")?.focus();
   });
-  return make("p", {}, make("label", { for: id }, "Give it the vector of "), select);
+  return make("p", {}, make("label", { for: id }, label), select);
 }
 
 const paletteOf = (view, row) =>

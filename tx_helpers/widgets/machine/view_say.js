@@ -5,7 +5,7 @@ const NOTEBOOKS = {
   words: "02_tokens_and_embeddings", embedding: "02_tokens_and_embeddings", positions: "03_positional_encodings",
   self_attention: "04_self_attention", cross_attention: "05_multi_head_attention", masks: "06_masking",
   units: "07_feed_forward", norms: "07_feed_forward", residuals: "07_feed_forward", stream: "07_feed_forward",
-  memory: "08_full_model", logits: "11_decoding",
+  memory: "08_full_model", logits: "11_decoding", patches: "21_inside_the_model",
 };
 const MOST_BARS = 8;
 
@@ -34,7 +34,8 @@ function aboutWord(view, row, position) {
     formulas: [`id = place in the vocabulary = ${ids[position]}   (V = ${whole(tokens.length)})`],
     from: row.side === "encoder" ? "the text that you typed" : position ? "the step before: this word was the likeliest" : "every sentence begins with it",
     notebook: NOTEBOOKS.words,
-    choice: { side, position },
+    choice: { side, label: "Give it the vector of ", name: "Vector of", own: ids[position], now: replacedBy(view, side, position),
+      choose: (id) => replaceWord(view, side, position, id) },
   };
 }
 
@@ -115,13 +116,30 @@ function aboutStream(view, row, position, word) {
   const below = row.block ? `${row.side}.blocks.${row.block - 1}.hidden` : `${row.side}.input.hidden`;
   const x = hasResiduals(view) ? "x + " : "", names = parts.map((part) => part.replace("_", "-"));
   const added = parts.map((part, i) => `${names[i]} (length ${size(`${path}.${part}.output`)})`);
-  const post = view.machine.config.wiring.startsWith("post");
+  const post = view.machine.config.wiring.startsWith("post"), side = sideOf(row.side), kind = view.machine[side].kind.slice(0, -1);
+  const given = patchedBy(view, row, position);
   return {
     title: row.what === "memory" ? `The memory of ${quoted(word)}` : `The stream of ${quoted(word)} after block ${row.block + 1}`,
-    shape: shapeOf(row, tensor), strip: position,
+    note: given === undefined ? "" : `Patched: it comes from a run in which this ${kind} is ${quoted(wordOf(view, side, given))}.`,
+    shape: shapeOf(row, tensor), strip: position, ...(row.side === "decoder" ? throughLens(view, row, position) : {}),
+    choice: { side, label: `Patch: take it from a run in which this ${kind} is `, own: readAt(view, side, position), now: given,
+      choose: (id) => patchState(view, row, position, id) },
     formulas: [post ? `x ← norm(${x}f(x)),   f = ${names.join(", then ")}` : `x ← ${x}${names.join(" + ")}`, `x = (${firstNumbers(tensor, position)}), length ${decimal(sizeOf(at))}`],
     from: `x before the block (length ${size(below)}), plus ${added.join(", plus ")}${post ? ", with a norm after each" : ""}${row.what === "memory" ? "; then the last norm" : ""}`,
-    notebook: NOTEBOOKS[row.what],
+    notebook: NOTEBOOKS[row.what], tested: NOTEBOOKS.patches,
+  };
+}
+
+/** The logit lens: the likeliest next words if this state were the last one. */
+function throughLens(view, { name }, position) {
+  const [now, before] = [[view.now, forRun(view)], [view.intact, {}]].map(([trace, edits]) => {
+    const state = { shape: [1, view.machine.config.d_model], data: rowOf(trace.get(name), position) };
+    return chances(lens(view.machine, state, edits), view.temperature);
+  });
+  return {
+    says: "Read as the last state (logit lens), it says:", colour: "var(--tx-unit)",
+    bars: strongest(now, 4).map((i, place) =>
+      ({ label: wordOf(view, "target", i), value: now[i], before: before[i], best: !place, text: brief(now[i]) })),
   };
 }
 
@@ -157,7 +175,7 @@ function aboutSwitch(view, row, kind) {
 const firstNumbers = (tensor, position) => `${[...rowOf(tensor, position).slice(0, 3)].map(decimal).join(", ")}, …`;
 
 /** The probabilities of the next word, from the last row of the logits. */
-function oddsOf(view, trace) {
-  const tensor = trace.get("logits");
-  return Array.from(probabilities(Float64Array.from(rowOf(tensor, lengthOf(tensor) - 1)), view.temperature));
-}
+const oddsOf = (view, trace) => chances(trace.get("logits"), view.temperature);
+
+const chances = (tensor, temperature) =>
+  Array.from(probabilities(Float64Array.from(rowOf(tensor, lengthOf(tensor) - 1)), temperature));

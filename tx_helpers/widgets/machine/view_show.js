@@ -82,8 +82,13 @@ function showStrip(view, { row, room: width, canvas, parts, changes }) {
     part.style.visibility = t < T ? "" : "hidden";
     if (t >= T) return;
     meter(changes[lane], distance(rowOf(before, t), rowOf(now ?? empty, t)));
-    label(part, `${row.caption}${row.block >= 0 ? ` of ${placeOf({ ...row, part: "" }, view.alone)}` : ""}: ${words[t]}`);
+    label(part, `${row.caption}${row.block >= 0 ? ` of ${placeOf({ ...row, part: "" }, view.alone)}` : ""}: ${words[t]}${labelOfPatch(view, row, t)}`);
   });
+}
+
+function labelOfPatch(view, row, position) {
+  const id = ["stream", "memory"].includes(row.what) ? patchedBy(view, row, position) : undefined;
+  return id === undefined ? "" : `, patched with the vector of ${wordOf(view, sideOf(row.side), id)}`;
 }
 
 function showLogits(view, { parts: [part], changes: [change] }) {

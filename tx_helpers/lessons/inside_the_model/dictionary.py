@@ -17,6 +17,13 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, MUTED, ORANGE, shape, words
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
+def recorded(width: int, weight: float) -> tuple[Tensor, Tensor]:
+    """The true directions (20, 8), and the columns in use (N, 8) of an autoencoder at seed 0."""
+    kept = RECORDED.read()["shown"]
+    return torch.tensor(kept["directions"]), torch.tensor(kept[f"{width}, {weight:g}"])
+
+
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw(directions: Tensor, columns: Tensor, width: int, weight: float) -> Svg:
     """The cosine of each column with each true feature; a column stands below the feature that it is nearest to."""
@@ -55,10 +62,8 @@ def describe(directions: Tensor, columns: Tensor, width: int, weight: float) -> 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def dictionary_explorer() -> Explore:
     """Width and L1 weight of a sparse autoencoder, and which features of the toy it found; recorded at seed 0."""
-    kept = RECORDED.read()["shown"]
-    directions = torch.tensor(kept["directions"])
     return Explore(
-        lambda width, weight: draw(directions, torch.tensor(kept[f"{width}, {weight:g}"]), width, weight),
+        lambda width, weight: draw(*recorded(width, weight), width, weight),
         name="dictionary",
         width=stops("Columns", list(WIDTHS), 40),
         weight=stops("L1 weight", list(WEIGHTS), 0.02),

@@ -5,7 +5,7 @@ from claims import Break, claim
 CLAIMS = [
     claim(
         "Attention shows what the model looks at",
-        "half true: where it reads, not what it depends on",
+        "half true: where it reads, not what it takes from there",
         "Half true: it shows where the model reads",
         Break(
             'scores["attention, last block"], scores["patching"]', 'scores["patching"], scores["attention, last block"]'
@@ -31,7 +31,7 @@ CLAIMS = [
     claim(
         "One unit, one feature",
         "after block 1 the best FFN unit for a word has a mean F1 of 0.61, the best code of an autoencoder 0.9",
-        "Wrong after decoder block 1: the best FFN unit",
+        "Wrong for most words after decoder block 1",
         Break("table = words_table()", "table = {name: [0.9] * 3 for name in words_table()}"),
     ),
 ]

@@ -118,22 +118,27 @@ def known_sentences(translator: Translator, pairs: Sequence[tuple[object, ...]])
 
 
 # --- the methods ------------------------------------------------------------------------------------------------------
-def last_layer_attention(model: Any, known: Sentences) -> Tensor:
-    """The weights of the last cross-attention, mean over its heads. (B, T, S)"""
+def last_heads(model: Any, known: Sentences) -> list[Tensor]:
+    """The weights of each head of the last cross-attention, (B, T, S) each."""
     with capture(model, "*.cross_attention.weights") as seen, torch.no_grad():
         model(known.batch.source, known.batch.decoder_input)
-    return seen[seen.names()[-1]].mean(1)
+    return list(seen[seen.names()[-1]].unbind(1))
+
+
+def last_layer_attention(model: Any, known: Sentences) -> Tensor:
+    """where the last cross-attention looks, mean over its heads (B, T, S)"""
+    return torch.stack(last_heads(model, known)).mean(0)
 
 
 def all_attention(model: Any, known: Sentences) -> Tensor:
-    """The weights of all cross-attentions, mean over heads and blocks. (B, T, S)"""
+    """the same, mean over both blocks (B, T, S)"""
     with capture(model, "*.cross_attention.weights") as seen, torch.no_grad():
         model(known.batch.source, known.batch.decoder_input)
     return torch.stack([seen[name] for name in seen]).mean((0, 2))
 
 
 def rollout(model: Any, known: Sentences) -> Tensor:
-    """Attention rollout (B, T, S): Â = ½ (A + I), multiplied through encoder, cross-attention and decoder."""
+    """attention multiplied through all layers, with Â = ½ (A + I) (B, T, S)"""
     with capture(model, "*.weights") as seen, torch.no_grad():
         model(known.batch.source, known.batch.decoder_input)
     mean = {name: seen[name].mean(1) for name in seen}
@@ -151,19 +156,19 @@ def rollout(model: Any, known: Sentences) -> Tensor:
 
 
 def gradient(model: Any, known: Sentences) -> Tensor:
-    """The length of the gradient of each target word's log-probability by each source word's vector. (B, T, S)"""
+    """how steeply the log-probability changes with a word's vector (B, T, S)"""
     _, gradients = _gradients(model, known, lambda hidden: hidden)
     return gradients.norm(dim=-1)
 
 
 def gradient_times_input(model: Any, known: Sentences) -> Tensor:
-    """|gradient · embedding|: what the log-probability would change, were it a straight line. (B, T, S)"""
+    """the same, times the word's distance from the mean word (B, T, S)"""
     _, gradients = _gradients(model, known, lambda hidden: hidden)
     return (gradients * _difference(model, known)[:, None]).sum(-1).abs()
 
 
 def integrated_gradients(model: Any, known: Sentences) -> Tensor:
-    """Mean gradient on the way from the mean embedding to the word, times the way. (B, T, S)"""
+    """that, with the mean gradient on the way there (B, T, S)"""
     way, total = _difference(model, known), torch.zeros(())
     for step in range(IG_STEPS):
         left = 1 - (step + 0.5) / IG_STEPS
@@ -172,7 +177,7 @@ def integrated_gradients(model: Any, known: Sentences) -> Tensor:
 
 
 def leave_one_out(model: Any, known: Sentences) -> Tensor:
-    """What each target word's log-probability loses when a word's embedding is replaced by the mean one. (B, T, S)"""
+    """what is lost with the mean word in its place (B, T, S)"""
     way = _difference(model, known)
 
     def without(place: int) -> Callable[[Tensor], Tensor]:
@@ -182,7 +187,7 @@ def leave_one_out(model: Any, known: Sentences) -> Tensor:
 
 
 def patching(model: Any, known: Sentences) -> Tensor:
-    """The same, when the word's vector in the memory is replaced by the one of another word there. (B, T, S)"""
+    """what is lost with another word's vector in the memory (B, T, S)"""
     last = f"encoder.blocks.{len(model.encoder.blocks) - 1}.hidden"
     scores = []
     for place in range(known.batch.source.shape[1]):

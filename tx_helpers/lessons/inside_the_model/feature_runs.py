@@ -141,8 +141,8 @@ def measure_words(seed: int) -> dict[str, list[float]]:
 
 # --- outliers ---------------------------------------------------------------------------------------------------------
 def outliers() -> dict[str, dict[str, list[float]]]:
-    """Of each layer: largest |value| over the median one; the loss that the dimension with the largest mean |value|
-    costs, set to its mean and to 0; the same of the others on average; the position of the largest value."""
+    """Of each layer: largest |value| over the median one; the loss that its dimension costs, set to its mean and to 0;
+    the same of the others on average; the position of the largest value."""
     translator, decoder = number_translator(progress=False), world_model("decoder")
     batch = sequence_batch(translator.data.encode(text_pairs("outliers", number_pairs().held_out[:200])))
     ids, target = causal(pad_right([[BOS, *text, EOS] for text in encoded_texts(60)], PAD))
@@ -165,7 +165,7 @@ def _outliers(model: Any, inputs: tuple[Tensor, ...], target: Tensor) -> dict[st
     found, whole = {}, loss()
     for name in seen:
         x = seen[name][target != PAD]
-        largest, place = int(x.abs().mean(0).argmax()), (seen[name].abs().amax(-1) * (target != PAD)).amax(0).argmax()
+        largest, place = int(x.abs().amax(0).argmax()), (seen[name].abs().amax(-1) * (target != PAD)).amax(0).argmax()
         costs = torch.tensor(
             [[loss(name, d, v) - whole for v in (x[:, d].mean().item(), 0.0)] for d in range(x.shape[1])]
         )

@@ -6,7 +6,7 @@
 from pathlib import Path
 from typing import Any
 
-from tx_helpers.lessons.inside_the_model.attribution import METHODS, known_sentences
+from tx_helpers.lessons.inside_the_model.attribution import METHODS, known_sentences, last_heads
 from tx_helpers.lessons.inside_the_model.circuit import one_by_one, search
 from tx_helpers.lessons.inside_the_model.patching import patch_grid
 from tx_helpers.lessons.inside_the_model.reading import probe_neighbours, read_stream
@@ -41,16 +41,29 @@ def measure(translator: Translator) -> dict[str, Any]:
         "parts": [list(part) for part in parts_of(model)],
         "whole": {"found": exact(model, known.batch), "unseen": exact(model, unseen)},
         "attribution": {name: [known.right(score), known.share(score)] for name, score in scores.items()},
+        "one head": [known.right(head) for head in last_heads(model, known)],
         "joint": known.joint(scores["attention, last block"], scores["patching"]),
-        "patching": {
-            name: patch_grid(translator, *PATCHED).effect[f"decoder.blocks.{n}.hidden"][-1]
-            for n, name in enumerate(("early", "late"))
-        },
+        "patching": _patched(translator),
         "alone": [[*part, match] for part, match in one_by_one(model, known.batch, means).items()],
         "search": steps,
         "lens": read_stream(translator, fit, test),
         "probe": probe_neighbours(translator, fit, test)._asdict(),
     }
+
+
+def _patched(translator: Translator) -> dict[str, float]:
+    """p(other ten) with the last position's stream patched after block 1 and after block 2; and after block 1, when the
+    second block's cross-attention, which reads the memory again, says its mean."""
+    pairs, model = number_pairs(), translator.model
+    cross = "decoder.blocks.1.cross_attention"
+    means = mean_activations(model, batch_of(translator, pairs.train[:1000]))
+    parts = [part for part in parts_of(model) if part.path == cross]
+    grids = {
+        "early": patch_grid(translator, *PATCHED).effect["decoder.blocks.0.hidden"],
+        "late": patch_grid(translator, *PATCHED).effect["decoder.blocks.1.hidden"],
+        "early alone": patch_grid(translator, *PATCHED, without(parts, means)).effect["decoder.blocks.0.hidden"],
+    }
+    return {name: effect[-1] for name, effect in grids.items()}
 
 
 def run() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from tx_helpers.lessons.inside_the_model.tools import Edits
 from tx_helpers.nn.arguments import check_types
 from tx_helpers.nn.capture import capture
 from tx_helpers.show.charts import ink_on
@@ -62,8 +63,10 @@ def place(name: str) -> str:
     return f"{stack} block {int(block) + 1}, {KINDS[kind]}"
 
 
-def patch_grid(translator: Translator, clean: int, other: int) -> PatchGrid:
+def patch_grid(translator: Translator, clean: int, other: int, edits: Edits | None = None) -> PatchGrid:
     """All cells of the grid, in one forward pass for each row; every position is a row of its batch.
+
+    edits  what else is edited in the patched runs, of other activations
 
     Raises ValueError unless the two numbers have as many words in both languages, and differ in one German word.
     """
@@ -93,7 +96,7 @@ def patch_grid(translator: Translator, clean: int, other: int) -> PatchGrid:
             x[rows, rows] = value[0]
             return x
 
-        with capture(model, "*.none", edit={name: diagonal}), torch.no_grad():
+        with capture(model, "*.none", edit={**(edits or {}), name: diagonal}), torch.no_grad():
             chances = model(batch.source[:1].expand(copies, -1), prefix[:1].expand(copies, -1))[:, -1].softmax(-1)
         effect[name] = chances[:, wanted[1]].tolist()
         likeliest[name] = [tokens.tokens[one] for one in chances.argmax(-1)]

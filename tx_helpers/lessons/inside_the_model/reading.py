@@ -140,7 +140,7 @@ def _neighbours(
 
 
 def exchanged(batch: SequenceBatch, seed: int = 0) -> Edit:
-    """Each source vector (B, S, D) from a sentence of the batch with this word, at this position, and as many words."""
+    """Each source vector (B, S, D) from another sentence, if there is one, with this word here and as many words."""
     drawn, groups = random.Random(seed), defaultdict(list)
     lengths = (batch.source != PAD).sum(1).tolist()
     for row, ids in enumerate(batch.source.tolist()):
@@ -149,7 +149,7 @@ def exchanged(batch: SequenceBatch, seed: int = 0) -> Edit:
     rows = torch.arange(len(batch.source))[:, None].repeat(1, batch.source.shape[1])
     for (_, at, _), members in groups.items():
         for row in members:
-            rows[row, at] = drawn.choice(members)
+            rows[row, at] = drawn.choice([one for one in members if one != row] or members)
     places = torch.arange(batch.source.shape[1])
     return lambda x: x[rows, places]
 
@@ -168,11 +168,14 @@ def lens_picture(runs: Mapping[str, Mapping[str, Any]]) -> Svg:
         bands[name] = (list(map(min, columns)), list(map(max, columns)))
     chart = line_chart(
         lines,
-        size=(720, 300),
+        size=(720, 320),
         title="Right next words, read from each state of the decoder's stream",
-        xlabel="0: embedding; then, in each block, self-attention, cross-attention, feed-forward",
+        xlabel="the state after this sub-layer of the decoder",
         ylabel="share right",
-        ylim=(0, 1),
+        ylim=(0, 1.3),
+        yticks=(0, 0.2, 0.4, 0.6, 0.8, 1),
+        xticks=list(range(len(names))),
+        xform=lambda x: names[round(x)].replace("attention", "att.").replace("feed-forward", "ffn"),
         bands=bands,
         dots=True,
     )

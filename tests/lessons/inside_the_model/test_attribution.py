@@ -122,7 +122,7 @@ def test_the_gradient_is_the_slope(untrained, known):
         step[:, 1] = sign * way * direction
         return log_p(model, known.batch, {INPUT: lambda x: x + step})
 
-    _, gradients = attribution._gradients(model, known, lambda x: x)
+    gradients = attribution._gradients(model, known, lambda x: x)
     slope = (moved(1) - moved(-1)) / (2 * way)
     torch.testing.assert_close(gradients[:, :, 1] @ direction, slope, atol=1e-7, rtol=1e-5)
     untrained.model.float()

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from tx_helpers.nn.capture import capture
+from tx_helpers.lessons.inside_the_model.tools import Edit, Edits, put
+from tx_helpers.nn.capture import Activations, capture
 from tx_helpers.text.data import EOS, PAD, SequenceBatch, sequence_batch, text_pairs
 from tx_helpers.text.number_words import english, german
 from tx_helpers.zoo.recipes import Translator
@@ -120,9 +121,8 @@ def known_sentences(translator: Translator, pairs: Sequence[tuple[object, ...]])
 # --- the methods ------------------------------------------------------------------------------------------------------
 def last_heads(model: Any, known: Sentences) -> list[Tensor]:
     """The weights of each head of the last cross-attention, (B, T, S) each."""
-    with capture(model, "*.cross_attention.weights") as seen, torch.no_grad():
-        model(known.batch.source, known.batch.decoder_input)
-    return list(seen[seen.names()[-1]].unbind(1))
+    *_, last = _weights(model, known, "*.cross_attention.weights").values()
+    return list(last.unbind(1))
 
 
 def last_layer_attention(model: Any, known: Sentences) -> Tensor:
@@ -132,16 +132,13 @@ def last_layer_attention(model: Any, known: Sentences) -> Tensor:
 
 def all_attention(model: Any, known: Sentences) -> Tensor:
     """the same, mean over both blocks (B, T, S)"""
-    with capture(model, "*.cross_attention.weights") as seen, torch.no_grad():
-        model(known.batch.source, known.batch.decoder_input)
-    return torch.stack([seen[name] for name in seen]).mean((0, 2))
+    return torch.stack([*_weights(model, known, "*.cross_attention.weights").values()]).mean((0, 2))
 
 
 def rollout(model: Any, known: Sentences) -> Tensor:
     """attention multiplied through all layers, with Â = ½ (A + I) (B, T, S)"""
-    with capture(model, "*.weights") as seen, torch.no_grad():
-        model(known.batch.source, known.batch.decoder_input)
-    mean = {name: seen[name].mean(1) for name in seen}
+    seen = _weights(model, known, "*.weights")
+    mean = {name: weights.mean(1) for name, weights in seen.items()}
     to_words = torch.eye(known.batch.source.shape[1])  # what encoder position s holds of each word, (S, S)
     for name in seen.names("encoder.*"):
         to_words = 0.5 * (mean[name] @ to_words + to_words)
@@ -157,13 +154,12 @@ def rollout(model: Any, known: Sentences) -> Tensor:
 
 def gradient(model: Any, known: Sentences) -> Tensor:
     """how steeply the log-probability changes with a word's vector (B, T, S)"""
-    _, gradients = _gradients(model, known, lambda hidden: hidden)
-    return gradients.norm(dim=-1)
+    return _gradients(model, known, lambda hidden: hidden).norm(dim=-1)
 
 
 def gradient_times_input(model: Any, known: Sentences) -> Tensor:
     """the same, times the word's distance from the mean word (B, T, S)"""
-    _, gradients = _gradients(model, known, lambda hidden: hidden)
+    gradients = _gradients(model, known, lambda hidden: hidden)
     return (gradients * _difference(model, known)[:, None]).sum(-1).abs()
 
 
@@ -172,7 +168,7 @@ def integrated_gradients(model: Any, known: Sentences) -> Tensor:
     way, total = _difference(model, known), torch.zeros(())
     for step in range(IG_STEPS):
         left = 1 - (step + 0.5) / IG_STEPS
-        total = total + _gradients(model, known, lambda hidden, left=left: hidden - left * way)[1] / IG_STEPS
+        total = total + _gradients(model, known, lambda hidden, left=left: hidden - left * way) / IG_STEPS
     return (total * way[:, None]).sum(-1)
 
 
@@ -180,29 +176,23 @@ def leave_one_out(model: Any, known: Sentences) -> Tensor:
     """what is lost with the mean word in its place (B, T, S)"""
     way = _difference(model, known)
 
-    def without(place: int) -> Callable[[Tensor], Tensor]:
-        return lambda hidden: hidden - way * (torch.arange(hidden.shape[1]) == place)[:, None]
+    def without(place: int) -> Edits:
+        return {INPUT: lambda hidden: hidden - way * (torch.arange(hidden.shape[1]) == place)[:, None]}
 
-    return _losses(model, known, lambda place: {INPUT: without(place)})
+    return _losses(model, known, without)
 
 
 def patching(model: Any, known: Sentences) -> Tensor:
     """what is lost with another word's vector in the memory (B, T, S)"""
     last = f"encoder.blocks.{len(model.encoder.blocks) - 1}.hidden"
-    scores = []
-    for place in range(known.batch.source.shape[1]):
-        ids = known.batch.source.clone()
-        ids[:, place] = known.other[:, place]
-        with capture(model, last) as seen, torch.no_grad():
+
+    def patched(place: int) -> Edits:
+        ids = put(known.other, at=place)(known.batch.source)
+        with capture(model, last) as seen:
             model(ids, known.batch.decoder_input)
-        other = seen[last]
+        return {last: put(seen[last], at=place)}
 
-        def put(hidden: Tensor, place: int = place, other: Tensor = other) -> Tensor:
-            return torch.where((torch.arange(hidden.shape[1]) == place)[:, None], other, hidden)
-
-        with torch.no_grad():
-            scores.append(_log_p(model, known, {last: put}))
-    return _log_p(model, known).detach()[..., None] - torch.stack(scores, -1)
+    return _losses(model, known, patched)
 
 
 METHODS: dict[str, Callable[[Any, Sentences], Tensor]] = {
@@ -217,14 +207,22 @@ METHODS: dict[str, Callable[[Any, Sentences], Tensor]] = {
 }
 
 
-def _log_p(model: Any, known: Sentences, edit: dict[str, Callable[[Tensor], Tensor]] | None = None) -> Tensor:
+def _weights(model: Any, known: Sentences, pattern: str) -> Activations:
+    """All attention weights whose names match."""
+    with capture(model, pattern) as seen, torch.no_grad():
+        model(known.batch.source, known.batch.decoder_input)
+    return seen
+
+
+def _log_p(model: Any, known: Sentences, edit: Edits | None = None) -> Tensor:
     """The log-probability of each target word, (B, T)."""
     with capture(model, INPUT, edit=edit):
         logits = model(known.batch.source, known.batch.decoder_input)
     return logits.log_softmax(-1).gather(-1, known.batch.target[..., None])[..., 0]
 
 
-def _losses(model: Any, known: Sentences, edit: Callable[[int], dict[str, Callable[[Tensor], Tensor]]]) -> Tensor:
+def _losses(model: Any, known: Sentences, edit: Callable[[int], Edits]) -> Tensor:
+    """What each target word's log-probability loses by the edits of each source position, (B, T, S)."""
     with torch.no_grad():
         changed = [_log_p(model, known, edit(place)) for place in range(known.batch.source.shape[1])]
         return _log_p(model, known)[..., None] - torch.stack(changed, -1)
@@ -236,8 +234,8 @@ def _difference(model: Any, known: Sentences) -> Tensor:
     return table[known.batch.source] - table[EOS + 1 :].mean(0)
 
 
-def _gradients(model: Any, known: Sentences, change: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-    """The log-probabilities (B, T), and their gradients by the encoder's input at the changed place, (B, T, S, D)."""
+def _gradients(model: Any, known: Sentences, change: Edit) -> Tensor:
+    """The gradients of the log-probabilities by the encoder's input, at the changed place, (B, T, S, D)."""
     at: list[Tensor] = []
 
     def begin(hidden: Tensor) -> Tensor:
@@ -246,4 +244,4 @@ def _gradients(model: Any, known: Sentences, change: Callable[[Tensor], Tensor])
 
     log_p = _log_p(model, known, {INPUT: begin})
     each = [torch.autograd.grad(log_p[:, t].sum(), at[0], retain_graph=True)[0] for t in range(log_p.shape[1])]
-    return log_p.detach(), torch.stack(each, 1)
+    return torch.stack(each, 1)

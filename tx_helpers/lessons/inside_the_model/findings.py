@@ -3,14 +3,17 @@
 `python -m tx_helpers record inside_the_model/findings` trains them and measures again.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from tx_helpers.lessons.inside_the_model.attribution import METHODS, known_sentences, last_heads
 from tx_helpers.lessons.inside_the_model.circuit import one_by_one, search
 from tx_helpers.lessons.inside_the_model.patching import patch_grid
 from tx_helpers.lessons.inside_the_model.reading import probe_neighbours, read_stream
-from tx_helpers.lessons.inside_the_model.tools import exact, mean_activations, parts_of, without
+from tx_helpers.lessons.inside_the_model.tools import Part, exact, mean_activations, parts_of, without
 from tx_helpers.text.data import SequenceBatch, sequence_batch
 from tx_helpers.text.number_words import number_pairs
 from tx_helpers.training.experiment import Experiment
@@ -43,7 +46,7 @@ def measure(translator: Translator) -> dict[str, Any]:
         "attribution": {name: [known.right(score), known.share(score)] for name, score in scores.items()},
         "one head": [known.right(head) for head in last_heads(model, known)],
         "joint": known.joint(scores["attention, last block"], scores["patching"]),
-        "patching": _patched(translator),
+        "patching": _patched(translator, means),
         "alone": [[*part, match] for part, match in one_by_one(model, known.batch, means).items()],
         "search": steps,
         "lens": read_stream(translator, fit, test),
@@ -51,19 +54,14 @@ def measure(translator: Translator) -> dict[str, Any]:
     }
 
 
-def _patched(translator: Translator) -> dict[str, float]:
+def _patched(translator: Translator, means: Mapping[Part, Tensor]) -> dict[str, float]:
     """p(other ten) with the last position's stream patched after block 1 and after block 2; and after block 1, when the
     second block's cross-attention, which reads the memory again, says its mean."""
-    pairs, model = number_pairs(), translator.model
-    cross = "decoder.blocks.1.cross_attention"
-    means = mean_activations(model, batch_of(translator, pairs.train[:1000]))
-    parts = [part for part in parts_of(model) if part.path == cross]
-    grids = {
-        "early": patch_grid(translator, *PATCHED).effect["decoder.blocks.0.hidden"],
-        "late": patch_grid(translator, *PATCHED).effect["decoder.blocks.1.hidden"],
-        "early alone": patch_grid(translator, *PATCHED, without(parts, means)).effect["decoder.blocks.0.hidden"],
-    }
-    return {name: effect[-1] for name, effect in grids.items()}
+    early, late = "decoder.blocks.0.hidden", "decoder.blocks.1.hidden"
+    cross = [part for part in parts_of(translator.model) if part.path == "decoder.blocks.1.cross_attention"]
+    whole = patch_grid(translator, *PATCHED).effect
+    alone = patch_grid(translator, *PATCHED, without(cross, means)).effect
+    return {"early": whole[early][-1], "late": whole[late][-1], "early alone": alone[early][-1]}
 
 
 def run() -> dict[str, Any]:

@@ -23,6 +23,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from tx_helpers.lessons.inside_the_model.tools import Part
+from tx_helpers.lessons.inside_the_model.tools import without as without_parts
 from tx_helpers.nn.arguments import check_ids, check_numbers, check_tensors
 from tx_helpers.nn.capture import Activations, capture
 from tx_helpers.nn.config import AttentionConfig, EmbeddingConfig, FeedForwardConfig, PositionConfig, TransformerConfig
@@ -186,10 +188,8 @@ def without(layer: int, head: int = 0) -> Edits:
     """Layer 1 or 2 without its head 1, 2 …, or without all of them: they hand on zeros."""
     check_numbers("without", least=1, whole=True, layer=layer, head=head or 1)
 
-    def edit(outputs: Tensor) -> Tensor:  # (B, H, T, K)
-        return outputs.index_fill(1, torch.tensor([head - 1]), 0.0) if head else torch.zeros_like(outputs)
-
-    return {f"decoder.blocks.{layer - 1}.self_attention.heads": edit}
+    path = f"decoder.blocks.{layer - 1}.self_attention"
+    return without_parts([Part(path, head - 1)]) if head else {f"{path}.heads": torch.zeros_like}
 
 
 def look_back(weights: Tensor, by: int) -> Tensor:

@@ -87,13 +87,12 @@ def patch_grid(translator: Translator, clean: int, other: int, edits: Edits | No
         model(batch.source, prefix)
     effect, likeliest = {}, {}
     for name in (name for name in seen if name.endswith(("hidden", "output"))):
-        value, positions = seen[name][1:], range(seen[name].shape[1])
-        copies = len(positions)
+        value, copies = seen[name][1], seen[name].shape[1]
 
-        def diagonal(x: Tensor, value: Tensor = value, copies: int = copies) -> Tensor:
-            rows = torch.arange(copies)
+        def diagonal(x: Tensor, value: Tensor = value) -> Tensor:  # row n gets the other run's vector at position n
+            rows = torch.arange(len(value))
             x = x.clone()
-            x[rows, rows] = value[0]
+            x[rows, rows] = value
             return x
 
         with capture(model, "*.none", edit={**(edits or {}), name: diagonal}), torch.no_grad():

@@ -18,7 +18,6 @@ ALIKE |= {"diag_embed": "diag", "outer": "Mult"}
 KEEPING = {"unsqueeze", "squeeze", "double", "float", "detach", "clone", "contiguous"}
 STATEMENTS = (ast.For, ast.While, ast.If, ast.IfExp, ast.AugAssign, ast.comprehension, ast.BoolOp)
 FORMULA = {"·", "Mult", "Add", "Sub", "Div", "FloorDiv", "**", "√"}
-CALLS = {"·", "call", "Subscript"}
 
 
 def sequence(code: str) -> list[str]:
@@ -29,9 +28,9 @@ def sequence(code: str) -> list[str]:
 
 
 def overlap(solution: str, cells: Iterable[str]) -> float:
-    """Share of the solution that also stands in cells, 0 to 1; always 0 for plain numbers, or calls of functions."""
+    """Share of the solution that also stands in cells, 0 to 1; always 0 for a formula of plain numbers."""
     mine = sequence(solution)
-    if all(step in FORMULA or step[0].isdigit() for step in mine) or set(mine) <= CALLS:
+    if all(step in FORMULA or step[0].isdigit() for step in mine):
         return 0.0
     run = min(RUN, len(mine))
     known = {window for cell in cells for window in _windows(sequence(cell), run)}

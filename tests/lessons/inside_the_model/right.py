@@ -7,12 +7,17 @@ from tx_helpers.nn.capture import capture
 
 
 # --- patched_logits
-def patched_by_where(model, source, other, target, name, at):
+def patched_in_a_copy(model, source, other, target, name, at):
     with torch.no_grad(), capture(model, name) as seen:
         model(other, target)
     foreign = seen[name]
-    there = torch.arange(foreign.shape[1])[:, None] == at
-    with torch.no_grad(), capture(model, edit={name: lambda x: torch.where(there, foreign, x)}):
+
+    def put(x):
+        x = x.clone()
+        x[:, at] = foreign[:, at]
+        return x
+
+    with torch.no_grad(), capture(model, edit={name: put}):
         return model(source, target)
 
 
@@ -108,7 +113,7 @@ def sae_loss_with_rows_of_length_one(x, W_enc, b_enc, W_dec, b_dec, l1):
 
 
 RIGHT = {
-    "patched_logits": named(patched_by_where, patched_in_one_batch),
+    "patched_logits": named(patched_in_a_copy, patched_in_one_batch),
     "direct_effect": named(direct_by_two_logits, direct_by_leaving_out),
     "integrated_gradients": named(integrated_at_once, integrated_by_the_share),
     # induction

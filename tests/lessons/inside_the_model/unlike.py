@@ -3,8 +3,9 @@
 from answer_tables import edits
 
 UNLIKE = edits("""
-patched_logits.patched_halfway    value[:, at] → (value[:, at] + x[:, at]) / 2
-patched_logits.patched_in_the_first_row    x[:, at] = value[:, at] → x[0, at] = value[0, at]
+patched_logits.patched_halfway    torch.where(there, value, x) → torch.where(there, (value + x) / 2, x)
+patched_logits.patched_in_the_first_row    return torch.where(there, value, x) →
+      return torch.cat([torch.where(there, value, x)[:1], x[1:]])
 direct_effect.direct_without_eps    + eps → + 0 * eps
 direct_effect.direct_of_normed_rows    table[right] - table[wrong] →
       table[right] / table[right].norm() - table[wrong] / table[wrong].norm()

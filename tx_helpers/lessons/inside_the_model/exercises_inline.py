@@ -58,27 +58,26 @@ def patched_logits(model, source, other, target, name, at):
     value = seen[name]
 
     def put(x):
-        x = x.clone()
-        x[:, at] = value[:, at]
-        return x
+        there = torch.arange(x.shape[1])[:, None] == at
+        return torch.where(there, value, x)
 
     with capture(model, edit={name: put}):
         return model(source, target)
 
 
 patching.slips("""
-whole_activation    x[:, at] = value[:, at] → x[:] = value
+whole_activation    return torch.where(there, value, x) → return value
   You replaced the activation at every position. Replace it at `at` alone, or the whole sentence is the other one's.
 own_vector    model(other, target) → model(source, target)
   These are the logits of the clean run. Did you record the run on `source`? Or does your edit return x as it was?
 other_way_round    return model(source, target) → return model(other, target)
   You edited the run on `other`. The clean run, on `source`, is the one that gets the foreign vector.
-added    x[:, at] = value[:, at] → x[:, at] += value[:, at]
+added    torch.where(there, value, x) → torch.where(there, value + x, x)
   You added the other vector to the one that is there. Patching replaces it.
-removed    x[:, at] = value[:, at] → x[:, at] = 0
+removed    torch.where(there, value, x) → torch.where(there, 0, x)
   You wrote zeros: that is ablation. Patching takes the vector of the other run.
-one_position_off    x[:, at] = value[:, at] → x[:, at - 1] = value[:, at - 1]
+one_position_off    == at → == at - 1
   You patched the position before: positions count from 0, so `at` is the column itself.
-everywhere_but_there    x[:, at] = value[:, at] → x[:, :at] = value[:, :at]; x[:, at + 1 :] = value[:, at + 1 :]
+everywhere_but_there    == at → != at
   You replaced all positions but `at`. It is the one that changes, and the others stay.
 """)

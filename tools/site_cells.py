@@ -126,7 +126,10 @@ def help_with(exercise: Exercise) -> str:
 
 
 def output_html(output: NotebookNode, made: Body, live: list[dict]) -> str:
-    """One output: what it shows, or text. One of the living forms is taken where the output shows the same."""
+    """One output: what it shows, or text. One of the living forms is taken where the output shows the same.
+
+    An explorer is the same if its name is: a model that was trained on another processor has other figures in its text.
+    """
     if output.output_type == "stream":
         return f'<pre class="output">{escape(output.text.rstrip())}</pre>\n'
     data = output.get("data", {})
@@ -141,12 +144,17 @@ def output_html(output: NotebookNode, made: Body, live: list[dict]) -> str:
         inner = html_of(data["text/markdown"])
     else:
         inner = f'<pre class="output">{escape(text)}</pre>'
-    form = next((form for form in live if form["text"] == text), None)
+    form = next((form for form in live if _beginning(form["text"]) == _beginning(text)), None)
     if form is None:
         return f'<div class="shown">{inner}</div>\n'
     live.remove(form)
     made.forms.append(form)
     return f'<div class="shown live" data-form="{len(made.forms) - 1}">{inner}</div>\n'
+
+
+def _beginning(text: str) -> str:
+    """An explorer's name, and the whole text of everything else."""
+    return text.split(":")[0] if text.startswith("Explorer ") else text
 
 
 def _moved(found: re.Match, made: Body) -> str:

@@ -176,14 +176,15 @@ def living(text: str = "Explorer 'square': it lives") -> dict:
     return {"script": "abc", "state": state, "text": text, "name": "square", "way": "recorded, 2 settings"}
 
 
-def test_a_form_finds_its_output_by_what_it_says():
+def test_a_form_finds_its_output_by_its_name_whatever_a_processor_made_of_its_figures():
     outputs = [
         new_output("display_data", {"text/plain": "another"}),
         new_output("display_data", {"text/plain": "Explorer 'square': it lives", "text/html": "<p>picture</p>"}),
     ]
     cells = [new_code_cell("x", id="one", outputs=outputs), new_code_cell("x", id="two", outputs=outputs)]
-    made = body(new_notebook(cells=cells), {"one": [living("Explorer 'other': text"), living()]})
-    assert made.forms == [living()]
+    lives = living("Explorer 'square': it lives (0.96 here, 0.95 there)")
+    made = body(new_notebook(cells=cells), {"one": [living("Explorer 'other': text"), lives]})
+    assert made.forms == [lives]
     assert [way for _, _, _, way in made.explorers] == [
         "recorded, 2 settings: Head (1, 2); Step (8: 1 … 8)",
         "picture",

@@ -20,6 +20,12 @@ CLAIMS = [
         Break("model.start(one[0])", "model.start(one[0], cached=False)"),
     ),
     claim(
+        "The mask's row gives the weights: softmax(0, 0, −∞, −∞)",
+        "it is added to the scores; alone it always gives ½ and ½",
+        "(both.softmax(-1)[:2] - 0.5).abs().min() > 0.2",
+        Break("torch.tensor(other_scores) + row", "0 * torch.tensor(other_scores) + row"),
+    ),
+    claim(
         "A late mask only spoils the sums",
         "it leaks: the forbidden scores sit in the denominator",
         "late_leak.weights.sum(-1).min() < 0.5",

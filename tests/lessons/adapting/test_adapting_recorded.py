@@ -48,6 +48,7 @@ def test_the_other_records_have_a_number_for_each_seed():
     table = facts.recorded()
     assert len(table["before"]) == len(table["after"]) == len(table["seeds"]) == len(facts.SEEDS)
     table = few_labels.recorded()
+    assert [len(table["prompted"][str(shots)]) for shots in few_labels.SHOTS] == [len(few_labels.SEEDS)] * 2
     assert {*map(len, table["ranks"].values()), len(table["all_maps"]["right"])} == {len(few_labels.SEEDS)}
     assert max(table["all_maps"]["rates"], key=lambda rate: sum(table["all_maps"]["rates"][rate])) == "0.01"
     assert table["all_maps"]["trained"] == few_labels.learn("lora", 10, steps=2, put=few_labels.beside_all).trained
@@ -111,12 +112,6 @@ def test_the_picture_of_a_pair_says_its_margin_and_its_loss():
     with pytest.raises(ValueError, match="pair_picture: better=1, expected at most 0"):
         pair_picture(1, -1, -1, -1, beta=0.1)
     assert "<b>" not in written([("a <b>", {"who": "said"})], alt="a prompt and what was said").markup()
-
-
-def test_prompting_has_three_scores_for_each_number_of_examples():
-    table = few_labels.recorded()
-    assert list(table["prompted"]) == [str(shots) for shots in few_labels.SHOTS]
-    assert {len(found) for found in table["prompted"].values()} == {len(few_labels.SEEDS)}
 
 
 def test_the_explorers_follow_their_controls():

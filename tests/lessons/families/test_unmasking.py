@@ -1,5 +1,7 @@
 """A text that appears from masks: passes, orders, training, the record, the drawing."""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -15,6 +17,7 @@ from tx_helpers.lessons.families.unmasking import (
     scores_chart,
     unmasked,
     unmasking_explorer,
+    written_in,
 )
 from tx_helpers.text.world_vocabulary import CLS, MASK, SEP, word_ids, world_id
 from tx_helpers.zoo.world_models import new_world_model
@@ -82,14 +85,14 @@ def test_the_record_has_every_line_and_shows_all_words():
     for name, orders in table["possible"].items():
         assert set(orders) == set(ORDERS if name == "any" else ORDERS[:1])
         assert all(len(scores) == len(SEEDS) for row in orders.values() for scores in row.values())
-    for row in table["written"].values():
-        for passes in PASSES:
-            assert all(max(number for _, number in text) == (passes or len(text)) for text in row[str(passes)])
+    for order, passes, seed in product(ORDERS, PASSES, SEEDS):
+        written = written_in(order, passes, seed)
+        assert max(number for _, number in written) == (passes or len(written))
     assert "Decoder, from left to right:" in scores_chart().alt
 
 
 def test_masks_become_words_in_the_drawing():
-    masks = len(recorded()["written"]["surest"]["0"][0])
+    masks = len(written_in("surest", 0, 0))
     assert (
         draw(4, "surest", 0, 0).svg.count(">?</text>") == masks and draw(4, "surest", 0, 4).svg.count(">?</text>") == 0
     )

@@ -13,7 +13,7 @@ The file unmasking.json, for the task `go_on` of the tournament, with as many ma
      "possible": {model: {order: {passes: [a share for each seed]}}},  # of texts that the world could tell; "0": a word
                                                                        # a pass
      "decoder": {"possible": […], "passes": […]},                      # the world's decoder, from left to right
-     "given": a beginning, "written": {order: {passes: [[[word, pass], …] for each seed]}}}
+     "given": a beginning, "written": {order: {passes: [["word pass", …] for each seed]}}}
 
 models: "15%" and "any" were trained for equally many more steps, with 15 % of the words masked, or with all shares;
 "shipped" was not. Sources: Nie et al. 2025 (LLaDA), Sahoo et al. 2024; Chang et al. 2022 for the surest first.
@@ -158,20 +158,26 @@ def measure() -> dict[str, Any]:
     return found
 
 
-def _written(model: nn.Module, given: str, count: int, passes: int, order: str, seed: int) -> list[list[Any]]:
-    """[word, the pass that wrote it] for each of the masks."""
+def _written(model: nn.Module, given: str, count: int, passes: int, order: str, seed: int) -> list[str]:
+    """Each of the words and the pass that wrote it."""
     before, came = masks_after(given, count), [0] * count
     start = len(given.split()) + 1
     for number, ids in enumerate(unmasked(model, before, passes, order, torch.Generator().manual_seed(seed)), start=1):
         for place in range(count):
             if not came[place] and ids[start + place] != before[start + place]:
                 came[place] = number
-    return [[world_tokenizer().tokens[ids[start + place]], came[place]] for place in range(count)]
+    return [f"{world_tokenizer().tokens[ids[start + place]]} {came[place]}" for place in range(count)]
 
 
 SETTINGS = {"seeds": SEEDS, "trained": TRAINED, "questions": QUESTIONS}
 RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure, "8 minutes", SETTINGS)
 recorded = RECORDED.read
+
+
+def written_in(order: str, passes: int, training: int) -> list[tuple[str, int]]:
+    """The recorded words behind the beginning, each with the pass that wrote it."""
+    pairs = (each.split() for each in recorded()["written"][order][str(passes)][training])
+    return [(word, int(number)) for word, number in pairs]
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
@@ -187,8 +193,7 @@ def first_fault(text: str, given: int) -> int | None:
 
 def draw(passes: int, order: str, training: int, done: int) -> Svg:
     """The beginning, and its masks after `done` passes; what the last pass wrote is framed."""
-    table = recorded()
-    given, written = table["given"].split(), table["written"][order][str(passes)][training]
+    given, written = recorded()["given"].split(), written_in(order, passes, training)
     last = max(number for _, number in written)
     done, ended = min(done, last), done >= last
     fault = first_fault(" ".join([*given, *(word for word, _ in written)]), len(given)) if ended else None
@@ -248,8 +253,7 @@ def _mean(scores: list[float]) -> float:
 
 def describe(passes: int, order: str, training: int, done: int) -> str:
     """The text after so many passes, and at the end whether the world could tell it."""
-    table = recorded()
-    given, written = table["given"], table["written"][order][str(passes)][training]
+    given, written = recorded()["given"], written_in(order, passes, training)
     last = max(number for _, number in written)
     rest = " ".join(word if number <= done else "?" for word, number in written)
     said = f"Pass {min(done, last)} of {last}, {SAID[order]}, training {training}: {rest}"
@@ -277,7 +281,7 @@ def describe_scores() -> str:
 # --- bind -------------------------------------------------------------------------------------------------------------
 def unmasking_explorer(passes: int = 4, order: str = "surest") -> Explore:
     """Choose the passes, the order and the training; Play shows the text pass by pass."""
-    masks = len(recorded()["written"]["surest"]["0"][0])
+    masks = len(written_in("surest", 0, 0))
     done = slider("Pass", 0, masks)
     return Explore(
         draw,

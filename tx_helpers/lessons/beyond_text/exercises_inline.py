@@ -202,9 +202,9 @@ joining = Exercise(
     inline=True,
     title="A picture before the words",
     goal="patches (B, N, P) are pictures, question (B, Q) and answer (B, A) are ids of words. W (P, D) projects a "
-    "patch; E (words, D) holds the words' vectors. Return the row (B, N + Q + A, D): projected patches, question, answer. "
-    "And the targets (B, N + Q + A): at each place the next word if it belongs to the answer, and −100, which the "
-    "loss skips, elsewhere.",
+    "patch; E (words, D) holds the words' vectors. Return the row (B, N + Q + A, D): projected patches, question, "
+    "answer. And the targets (B, N + Q + A): at each place the next word if it belongs to the answer, and −100, which "
+    "the loss skips, elsewhere.",
     difficulty=2,
     minutes=10,
     source="Liu et al. 2023 (LLaVA), section 4",

@@ -22,7 +22,7 @@ WIDTHS = (50, 62, 28, 36, 44, 24, 40, 60)
 def draw() -> Canvas:
     title = "A picture stands before the words"
     canvas = Canvas("picture_before_words", 270, title=title, description=DESCRIPTION)
-    canvas.heading(title, "One matrix brings the patches into the space of the words. The decoder stays as it is.")
+    canvas.heading(title, "One matrix brings the patches into the space of the words. The decoder needs no new part.")
     side = 16 * PIXEL
     canvas.box(LEFT, TOP, side, side, fill="#FFFFFF", stroke=EDGE, radius=0)
     for pair, x, y in ((("red", "ring"), 9, 2), (("blue", "square"), 2, 10)):
@@ -47,7 +47,7 @@ def draw() -> Canvas:
         x += wide + 4
     canvas.text(540, 104, "question", size=SMALL, colour=MUTED, anchor="middle")
     canvas.text(700, 104, "answer", size=SMALL, colour=ORANGE.shade, anchor="middle")
-    canvas.box(240, 166, x - 244, 28, "decoder: each place looks only to its left", fill="#FFFFFF", stroke=INK)
+    canvas.box(240, 166, x - 244, 28, "decoder: each place looks at itself and to its left", fill="#FFFFFF", stroke=INK)
     for place, word, left, wide in (("?", "red", -32, 44), ("red", "<eos>", -16, 58)):
         canvas.line((places[place], 194), (places[place], 212))
         x = places[place] + left

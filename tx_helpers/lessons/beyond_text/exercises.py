@@ -136,9 +136,9 @@ All pictures have their patches in another order, always the same. Whom can it c
   - Nobody | The convolution's windows then hold pixels that were never neighbours.
   * The convolution | To the ViT it is a new numbering of positions it has yet to learn.
   - The ViT, because its positions are wrong | Its positions start random and mean nothing yet.
-With few digits the convolution leads. Does it lead because it knows what is near?
-  - Yes, without neighbours it has no lead | With all pixels shuffled, most of its lead remained.
-  * Mostly not: a single matrix does as well | It knows nothing of neighbours either.
+With 162 digits the convolution leads the ViT of 2 × 2 by 12 points. Is that because it knows what is near?
+  - Yes, all of it | With all pixels shuffled it fell by 4 points alone.
+  * A third of it; the rest is the weakness of small patches | With 4 × 4 the lead is 4 points, and shuffling ends it.
   - No, it does more multiplications for each picture | The rival of equal cost won, too.
 In a contrastive batch of 32 pairs, how many wrong captions does each picture meet?
   - 32 | One of the 32 captions is its own.

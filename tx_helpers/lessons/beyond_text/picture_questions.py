@@ -233,7 +233,7 @@ def train_answers(
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
 RIVALS = (*WAYS, "blind")
-STEPS, BLIND_STEPS, SEEDS = 800, 200, range(3)
+STEPS, SEEDS = 800, range(3)
 
 
 def fresh_questions(pairs: Sequence[tuple[str, str]] = SEEN, count: int = 1500) -> Questions:
@@ -246,7 +246,7 @@ def learn_answers(rival: str, seed: int, steps: int = STEPS) -> PictureDecoder:
     check_one_of("learn_answers", RIVALS, rival=rival)
     blind = rival == "blind"
     model = PictureDecoder(way=WAYS[0] if blind else rival, seed=seed)
-    return train_answers(model, steps=BLIND_STEPS if blind else steps, seed=seed, blind=blind)
+    return train_answers(model, steps=steps, seed=seed, blind=blind)
 
 
 def answer_scores(model: PictureDecoder, blind: bool = False) -> dict[str, dict[str, float]]:

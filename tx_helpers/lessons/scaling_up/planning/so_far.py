@@ -14,7 +14,7 @@ from tx_helpers.lessons.scaling_up.planning.published import MODELS
 from tx_helpers.lessons.scaling_up.planning.workload import Training
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, MUTED, ORANGE, bar, card, line, words
+from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, MUTED, ORANGE, WHITE, bar, card, line, words
 
 TRAINING, CHIP, COUNT = Training(3e11, 2048, 2048), "H100 SXM", 1024
 LINES: dict[str, Layout | None] = {
@@ -68,12 +68,15 @@ def answer_so_far(count: int = len(LINES)) -> Svg:
         x = float(LEFT)
         for part, share in shares(found).items():
             parts.append(bar(x, y + 2, LENGTH * share, 18, COLOURS[part]) if share > 0.002 else "")
+            if share > 0.1 and part != "the rest":
+                middle = x + LENGTH * share / 2
+                parts.append(words(middle, y + 15, f"{share:.0%}", anchor="middle", fill=WHITE, font_weight="bold"))
             x += LENGTH * share
     y, x = 68 + ROW * count + 6, float(LEFT)
     for part, colour in COLOURS.items():
         parts += [bar(x, y, 12, 12, colour), words(x + 16, y + 11, part, size=12.5)]
         x += 28 + 7.2 * len(part)
-    parts.append(words(16, y + 11, "✓ fits into 80 GB   ✗ does not", fill=MUTED))
+    parts.append(words(16, y + 11, "✓ fits (72 GiB of 80 GB may be used)   ✗ does not", fill=MUTED))
     return card(800, y + 28, parts, described(count))
 
 

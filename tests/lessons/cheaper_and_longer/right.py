@@ -139,7 +139,37 @@ def stretched_by_where(frequencies, factor, T, slow, fast):
     return torch.where(turns >= fast, frequencies, torch.where(turns <= slow, frequencies / factor, mixed))
 
 
+def block_scores_of_all_keys(q, k, block):
+    return (q @ k.mT).unflatten(-1, (-1, block)).mean(-1)
+
+
+def block_scores_by_pooling(q, k, block):
+    means = F.avg_pool1d(k.mT.flatten(0, -3) if k.dim() > 3 else k.mT, block)
+    return q @ means.reshape(*k.shape[:-2], k.shape[-1], -1)
+
+
+def best_blocks_by_a_threshold(scores, block, count):
+    T, N = scores.shape[-2:]
+    own, blocks = torch.arange(T)[:, None] // block, torch.arange(N)
+    ranked = scores.where(blocks < own, -torch.inf).where(blocks != own, torch.inf)
+    chosen = (ranked >= ranked.topk(count, -1).values[..., -1:]) & (blocks <= own)
+    return chosen.repeat_interleave(block, -1) & torch.ones(T, T).tril().bool()
+
+
+def best_blocks_row_by_row(scores, block, count):
+    rows = scores.reshape(-1, *scores.shape[-2:])
+    mask = torch.zeros(len(rows), rows.shape[1], rows.shape[1], dtype=torch.bool)
+    for number, row in enumerate(rows):
+        for t, found in enumerate(row.tolist()):
+            own = t // block
+            for n in [own, *sorted(range(own), key=lambda n, found=found: -found[n])[: count - 1]]:
+                mask[number, t, n * block : min((n + 1) * block, t + 1)] = True
+    return mask.reshape(*scores.shape[:-1], scores.shape[-2])
+
+
 RIGHT = {
+    "block_scores": named(block_scores_of_all_keys, block_scores_by_pooling),
+    "best_blocks": named(best_blocks_by_a_threshold, best_blocks_row_by_row),
     "merge_blocks": named(merged_by_logsumexp, merged_in_a_stack),
     "keep_or_redraw": named(kept_in_logarithms, kept_by_a_loop),
     "draft_and_check": named(checked_by_a_count, checked_by_recursion),

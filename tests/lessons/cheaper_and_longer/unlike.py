@@ -27,4 +27,9 @@ window_cache.cache_with_one_more_position    window or T → window + 1 if windo
 rounded_rows.rounded_in_half_precision    W.abs().max(dim=-1, keepdim=True).values / largest_code →
       (W.abs().max(dim=-1, keepdim=True).values / largest_code).half().float()
 yarn_frequencies.stretched_with_the_published_bounds    turns / slow → turns ; fast / slow → 32
-  1 and 32 turns, whatever is asked for.""")
+  1 and 32 turns, whatever is asked for.
+block_scores.scored_by_the_middle_key    k.reshape(*rows, S // block, block, K).sum(-2) →
+      block * k.reshape(*rows, S // block, block, K)[..., block // 2, :]
+best_blocks.best_of_all_queries    ranked = scores.clone() →
+      ranked = scores.mean(-2, keepdim=True).expand_as(scores).clone()
+  All queries read the blocks that are best on average.""")

@@ -10,6 +10,7 @@ exercises          exercises on the cost of attention and its cache: the size of
 exercises_inline   exercises that stand inside the notebook
 exercises_linear   exercises on linear attention: its step as a recurrent network, and the delta rule
 exercises_scales   exercises on scales: weights in a few bits, and the frequencies of YaRN
+exercises_sparse   exercises on sparse attention: the score of a block, and the mask of the best blocks
 linear             linear attention: without the softmax, attention is a recurrent network whose state is a matrix
 mixers             layers without a softmax in the place of self-attention
 online_softmax     the softmax in one pass: scores arrive in blocks, and three numbers are kept up to date

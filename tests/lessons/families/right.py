@@ -77,18 +77,6 @@ def gaps_as_a_product(model, ids, gap, candidates):
     return p.log().tolist()
 
 
-def alike_by_the_library(states, real):
-    means = torch.stack([one[keep].mean(0) for one, keep in zip(states, real, strict=True)])
-    return F.cosine_similarity(means[:, None], means[None], dim=-1)
-
-
-def alike_by_sums(states, real):
-    """A cosine does not change with the lengths, so the sum does what the mean does."""
-    total = torch.einsum("btd,bt->bd", states, real.float())
-    lengths = total.square().sum(-1).sqrt()
-    return total @ total.T / torch.outer(lengths, lengths)
-
-
 def next_by_loops(ids, pad):
     rows = ids.tolist()
     inputs = [row[:-1] for row in rows]
@@ -153,5 +141,4 @@ RIGHT = {
     "hide_spans": named(hidden_from_right_to_left, hidden_by_cuts),
     "prefix_masks": named(prefix_by_loops, prefix_by_writing),
     "gap_scores": named(gaps_one_by_one, gaps_as_a_product),
-    "sentence_similarities": named(alike_by_the_library, alike_by_sums),
 }

@@ -11,9 +11,6 @@ gap_scores.gaps_with_the_first_token_twice    texts[:, :-1] → texts ;
       texts[:, 1:, None] → texts.roll(-1, dims=1)[..., None]
 fill_gaps.gaps_filled_until_the_first_stays    for _ in → for number in ; in gaps: → in gaps[: 1 if number else None]:
   Goes on only with the first gap after the first round.
-sentence_similarities.alike_of_right_padded_texts    states * real[..., None] →
-      states * (torch.arange(real.shape[1]) < count)[..., None]
-  The first tokens, as many as are real: wrong for padding at the left.
 next_words.next_words_of_the_batch    target = ids[:, 1:] →
       target = ids.flatten().roll(-1).view_as(ids)[:, : ids.shape[1] - 1].roll(len(ids) - 1, dims=0)
   The texts written one behind the other: right for a batch of one.

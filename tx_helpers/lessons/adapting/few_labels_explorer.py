@@ -55,7 +55,9 @@ def enough(by_labels: Mapping[int, Spread], target: float) -> int | None:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(table: Mapping[str, Any], labels: int, target: float = 0.95, budget: str = "steps", seeds: bool = False) -> Svg:
+def draw(
+    table: Mapping[str, Any], labels: int, target: float = 0.95, budget: str = "steps", seeds: bool = False
+) -> Svg:
     """A line with its band for each way, over the number of labels; beside it the figures for `labels`.
 
     seeds: a dot for each seed. A broken line at `target`, a dotted one where guessing is.

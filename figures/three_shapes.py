@@ -1,8 +1,8 @@
-"""The same block with another mask: encoder, decoder, and both: figures/three_shapes.svg"""
+"""Who sees whom: encoder, decoder, and both: figures/three_shapes.svg"""
 
 from canvas import BLUE, GREEN, GREY, INK, MUTED, ORANGE, PINK, SMALL, Canvas, save
 
-TITLE = "Three shapes: the same block, another mask"
+TITLE = "Three shapes: which position may see which word"
 DESCRIPTION = (
     "Three grids. Each row is a position, each column a word that it may see; filled cells are allowed. Encoder-only, "
     "the words mia, lost, a, mask: all sixteen cells are filled, and only the row of the mask predicts something, the "
@@ -27,14 +27,14 @@ def draw() -> Canvas:
     panel(canvas, 24, "Encoder-only", "every word sees every word", BLUE.shade)
     grid(canvas, 66, 38, ["mia", "lost", "a", "mask"], lambda row, column: ENCODER, {3: "key"})
     below(canvas, 24, "trained on hidden words:", "BERT, RoBERTa")
-    panel(canvas, 260, "Decoder-only", "only what came before", ORANGE.shade)
+    panel(canvas, 260, "Decoder-only", "itself and what came before", ORANGE.shade)
     predicted = {0: "lost", 1: "a", 2: "key", 3: "."}
     grid(canvas, 292, 34, ["mia", "lost", "a", "key"], causal, predicted)
     below(canvas, 260, "trained on every next word:", "GPT, Llama, Qwen")
-    panel(canvas, 482, "Encoder–decoder", "a source to read, a target to write", GREEN.shade)
+    panel(canvas, 482, "Encoder–decoder", "green: the target looks at the source", GREEN.shade)
     words = ["mia", "lost", "x0", "bos", "x0", "a"]
     grid(canvas, 520, 38, words, both, {3: "x0", 4: "a", 5: "key"})
-    below(canvas, 482, "trained on words cut out: T5;", "on translations: 2017, OPUS-MT")
+    below(canvas, 482, "trained on words cut out:", "T5; on translations: 2017, OPUS-MT")
     return canvas
 
 

@@ -5,14 +5,14 @@ from claims import Break, claim
 CLAIMS = [
     claim(
         "LoRA is as good as full fine-tuning",
-        "beside query and value behind for each seed, by three or four points in a hundred; beside all maps as good",
-        "Beside query and value it is behind for each seed",
-        Break('narrow = scores["steps"]["lora"]["100"]', 'narrow = scores["steps"]["whole"]["100"]'),
+        "as good beside all maps; beside query and value with rank 4 it depends on the seeds",
+        "As good here, if it trains enough numbers",
+        Break('scores["steps"]["lora"]["100"]', 'scores["steps"]["whole"]["100"]'),
     ),
     claim(
         "A frozen encoder is enough",
         "even a model trained from scratch is better, with 100 and with 1,000 labels",
-        "Wrong here: for each seed even a new model",
+        "for each seed even a new model",
         Break('for way in ("frozen", "scratch", "whole")', 'for way in ("whole", "scratch", "frozen")'),
     ),
     claim(

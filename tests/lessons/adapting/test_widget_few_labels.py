@@ -49,7 +49,7 @@ def test_what_is_drawn_and_said(as_stored):
 
 def test_the_explorer_follows_its_controls():
     explorer = few_labels_explorer(TABLE)
-    assert explorer.summary == describe(TABLE, 10, 0.8)
+    assert explorer.summary == describe(TABLE, 10, 0.95)
     explorer.set(labels=100, target=0.95, seeds=True)
     assert explorer.summary == describe(TABLE, 100, 0.95)
     assert explorer.shown[0].count("<circle ") == 16

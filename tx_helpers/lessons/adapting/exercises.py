@@ -471,7 +471,7 @@ At the first step of DPO the model equals its frozen copy. What is the loss?
   * ln 2 ≈ 0.69 | −ln σ(0), whatever the answers are.
   - It depends on how probable the answers are | Those terms cancel: both models give the same.
 A chat model learns a new task on new examples alone. What is the cheapest way to keep what it could do?
-  * Put a few old examples into each batch | In our runs one in ten kept most of it.
+  * Put a few old examples into each batch | In our runs one in ten brought most of it back.
   - Use LoRA, which leaves the large matrices alone | The product changes each layer, too.
   - Stop after a few steps | The old task is lost sooner than the new one is learned.
 During DPO the loss falls. What do you know about the probability of the better answers?

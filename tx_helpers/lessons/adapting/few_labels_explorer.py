@@ -55,7 +55,9 @@ def enough(by_labels: Mapping[int, Spread], target: float) -> int | None:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str = "steps", seeds: bool = False) -> Svg:
+def draw(
+    table: Mapping[str, Any], labels: int, target: float = 0.95, budget: str = "steps", seeds: bool = False
+) -> Svg:
     """A line with its band for each way, over the number of labels; beside it the figures for `labels`.
 
     seeds: a dot for each seed. A broken line at `target`, a dotted one where guessing is.
@@ -108,7 +110,7 @@ def _best_first(found: Mapping[str, Mapping[int, Spread]], labels: int) -> list[
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str = "steps") -> str:
+def describe(table: Mapping[str, Any], labels: int, target: float = 0.95, budget: str = "steps") -> str:
     """The ways in the order of their means, with worst and best seed, and the labels that each needs for the target."""
     found = spreads(table, budget)
     ranked = [
@@ -137,6 +139,6 @@ def few_labels_explorer(table: Mapping[str, Any] | None = None) -> Explore:
         told=True,
         labels=choice("Labelled texts", [(f"{n:,}", n) for n in tried]),
         budget=choice("Equal", [("steps: 60", "steps"), ("passes: 10", "passes")]),
-        target=slider("Needed", 0.4, 1.0, step=0.05, start=0.8, form=".0%"),
+        target=slider("Needed", 0.4, 1.0, step=0.05, start=0.95, form=".0%"),
         seeds=tick("A dot for each seed"),
     )

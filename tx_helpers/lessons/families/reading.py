@@ -115,7 +115,7 @@ def attention_and_worth(one: Reading, worth: Sequence[float], found: Agreement) 
             f"(heads {weight[:, place].min():.0%} to {weight[:, place].max():.0%}), worth {worth[place]:.1f}"
         )
     shares = found.by_head.tolist()
-    rivals = {"any": found.random, "the first": found.first, "the longest": found.longest}
+    rivals = {"random": found.random, "the first": found.first, "the longest": found.longest}
     heads = {f"head {place + 1}": share for place, share in enumerate(shares[:-1])} | {"all heads": shares[-1]}
     rows += [title("All texts: how often is the sentence with the most weight the one that is missed most?")]
     chart = dict(title="", form="{:.0%}")

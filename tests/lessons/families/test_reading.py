@@ -50,7 +50,7 @@ def test_the_sentence_with_the_most_weight_by_hand():
     assert found.weight == pytest.approx((0.45 + 0.3) / 2) and found.words == pytest.approx((7 / 19 + 12 / 19) / 2)
     said = attention_and_worth(one, [3.0, 1.0], found).alt
     assert "sentence 1: 63% of the words, 30% of the weight (heads 0% to 60%), worth 3.0" in said
-    assert "head 1 50%, head 2 50%, all heads 50%, any 50%" in said
+    assert "head 1 50%, head 2 50%, all heads 50%, random 50%" in said
 
 
 @pytest.mark.thorough

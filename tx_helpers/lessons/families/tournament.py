@@ -21,9 +21,10 @@ The file tournament.json:
      "longer": {"steps": 240, "seeds", "scores": {family: {task: […]}}}}             # the tasks of LONGER, three seeds
 
 guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
-several words are often possible, and `most_hits` says how often the likeliest one is right. On average no model does
-better; on 100 questions one can. `weights` are the first digits
-of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weights that come with the package now.
+several words are often possible, and `most_hits` says how often the likeliest one is right. A model can do better where
+it has learned a near copy of a question: examples and questions of a seed share their random numbers. `weights` are
+the first digits of the SHA-256 of the pretrained weights; `weights_hash` gives those of
+the weights that come with the package now.
 """
 
 import hashlib

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from tx_helpers.lessons.what_changed.exercises_muon import all_directions, muon_step
+from tx_helpers.lessons.what_changed.exercises_muon import newton_schulz, muon_step
 from tx_helpers.lessons.what_changed.facts import adam_step, best_of_rates, learn_facts, momentum_step
 
 CUBIC = (1.5, -0.5, 0.0)  # the iteration that ends at singular values of 1, where Muon's own stops between 0.7 and 1.2
 
 
 def muon(W, state, G, rate):
-    W, state["M"] = muon_step(W, state.get("M", torch.zeros_like(W)), G, rate, 0.9, all_directions)
+    W, state["M"] = muon_step(W, state.get("M", torch.zeros_like(W)), G, rate, 0.9, newton_schulz)
     return W
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tx_helpers.lessons.what_changed.exercises_muon import newton_schulz, muon_step
+from tx_helpers.lessons.what_changed.exercises_muon import muon_step, newton_schulz
 from tx_helpers.lessons.what_changed.facts import adam_step, best_of_rates, learn_facts, momentum_step
 
 CUBIC = (1.5, -0.5, 0.0)  # the iteration that ends at singular values of 1, where Muon's own stops between 0.7 and 1.2

@@ -110,7 +110,7 @@ exact    = _exact
 signs    return G.sign()
   You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions.
 nothing_but_the_norm    return G / G.norm()
-  You only divided by the norm. All sizes became smaller by the same factor: the strong directions stay as much stronger.
+  You only divided by the norm. All sizes became smaller by the same factor: the strong directions stay ahead.
 """)
 
 

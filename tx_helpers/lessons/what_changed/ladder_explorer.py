@@ -1,7 +1,7 @@
 """The ladder from 2017 to today: tick changes, and see what the model loses and costs.
 
     ladder_explorer()              # of what was recorded
-    ladder_explorer(table)         # of a table of the same shape, see `ladder.py`; it may have {"pairs": {name: losses}}
+    ladder_explorer(table)         # of a table of the same shape, see `ladder.py` or with {"pairs": {name: losses}}
 
 Losses are measured, never computed: a combination that was not trained has none, and the nearest that were trained are
 named. How near: the number of ticks that differ. Parameters, FLOPs and cache bytes follow from the recipe.

@@ -31,7 +31,7 @@ def recipes() -> dict[str, Recipe]:
 
 
 def measure(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The file's content, whenever one more model is trained: {"about": {…}, "losses": {name: [a loss of each seed]}}."""
+    """The content whenever one more model is trained: {"about": {…}, "losses": {name: [a loss of each seed]}}."""
     table = begun or {"about": {}, "losses": {}}
     for name, recipe in recipes().items():
         losses = table["losses"].setdefault(name, [])

@@ -15,7 +15,7 @@ from tx_helpers.lessons.what_changed.specialists import BLOCKS, EXPERTS, WIDTH, 
 from tx_helpers.nn.models import count_parameters
 from tx_helpers.training.experiment import Experiment
 
-SEEDS, STEPS = range(3), 360
+SEEDS, STEPS = range(3), 240
 MODELS = {"experts": (EXPERTS, WIDTH), "as much computing": (1, WIDTH), "as many parameters": (1, EXPERTS * WIDTH)}
 
 
@@ -34,5 +34,5 @@ def measure(begun: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield table
 
 
-RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure, "3 minutes", {"steps": STEPS, "seeds": list(SEEDS)})
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), measure, "2 minutes", {"steps": STEPS, "seeds": list(SEEDS)})
 recorded = RECORDED.read

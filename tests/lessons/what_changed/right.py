@@ -4,19 +4,8 @@ import math
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from answer_tables import named
-
-
-def grouped_by_the_library(q, k, v):
-    return F.scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
-
-
-def grouped_by_index(q, k, v):
-    own = torch.arange(len(q)) * len(k) // len(q)
-    scores = torch.einsum("htk,hsk->hts", q, k[own]) * q.shape[-1] ** -0.5
-    return scores.softmax(2) @ v[own]
 
 
 def routed_softmax_first(logits, k):
@@ -48,20 +37,22 @@ def balanced_by_reading_the_means(probabilities, chosen):
     return probabilities.mean(0)[chosen].mean() * probabilities.shape[-1]
 
 
-def directions_by_gram(G):
-    """Inverse root of G Gᵀ (or of Gᵀ G), from its eigenvectors, times G."""
-    if G.shape[0] > G.shape[1]:
-        return directions_by_gram(G.T).T
-    values, vectors = torch.linalg.eigh(G @ G.T)
-    return vectors @ torch.diag(values.rsqrt()) @ vectors.T @ G
-
-
-def directions_by_newton_schulz(G):
-    """The iteration X ← 1.5 X − 0.5 X Xᵀ X, which ends at singular values of 1."""
-    X = G.double() / torch.linalg.matrix_norm(G.double(), 2)
-    for _ in range(60):
-        X = 1.5 * X - 0.5 * X @ X.T @ X
+def newton_schulz_by_powers(G):
+    """The polynomial as a sum of odd powers of X."""
+    X = G.double() / G.double().square().sum().sqrt()
+    for _ in range(5):
+        XXX = X @ X.T @ X
+        X = 3.4445 * X - 4.7750 * XXX + 2.0315 * X @ X.T @ XXX
     return X
+
+
+def newton_schulz_of_the_sizes(G):
+    """The same polynomial of each singular value."""
+    U, S, Vh = torch.linalg.svd(G.double(), full_matrices=False)
+    S = S / S.norm()
+    for _ in range(5):
+        S = 3.4445 * S - 4.7750 * S**3 + 2.0315 * S**5
+    return (U * S) @ Vh
 
 
 def muon_by_lerp(W, M, G, rate, keep, directions):
@@ -74,17 +65,6 @@ def muon_from_an_unscaled_mean(W, M, G, rate, keep, directions):
     """`directions` takes no notice of the size of what it gets."""
     total = keep * M / (1 - keep) + G
     return W - rate * math.sqrt(max(1.0, W.shape[0] / W.shape[1])) * directions(total), (1 - keep) * total
-
-
-def gated_in_one_product(x, W_gate, W_up, W_down):
-    """Both ways in one matrix, as Llama's fused form does it."""
-    gate, up = (x @ torch.cat([W_gate, W_up], dim=1)).chunk(2, dim=-1)
-    return F.silu(gate).mul(up).matmul(W_down)
-
-
-def gated_row_by_row(x, W_gate, W_up, W_down):
-    rows = [torch.mv(W_down.T, F.silu(torch.mv(W_gate.T, row)) * torch.mv(W_up.T, row)) for row in x.flatten(0, -2)]
-    return torch.stack(rows).view_as(x)
 
 
 def chosen_by_index(p, bias):
@@ -122,12 +102,10 @@ def balanced_in_plain_numbers(p, rate, rounds, choose):
 
 
 RIGHT = {
-    "gated_layer": named(gated_in_one_product, gated_row_by_row),
     "choose_expert": named(chosen_by_index, chosen_token_by_token),
     "balance_bias": named(balanced_by_recursion, balanced_in_plain_numbers),
-    "all_directions": named(directions_by_gram, directions_by_newton_schulz),
+    "newton_schulz": named(newton_schulz_by_powers, newton_schulz_of_the_sizes),
     "muon_step": named(muon_by_lerp, muon_from_an_unscaled_mean),
-    "grouped_attention": named(grouped_by_the_library, grouped_by_index),
     "route_tokens": named(routed_softmax_first, routed_token_by_token),
     "balance_penalty": named(balanced_by_counting, balanced_by_reading_the_means),
 }

@@ -3,14 +3,12 @@
 import pytest
 import torch
 
-from tx_helpers.lessons.what_changed.exercises_muon import all_directions, muon_step
+from tx_helpers.lessons.what_changed.exercises_muon import muon_step, newton_schulz
 from tx_helpers.lessons.what_changed.facts import adam_step, best_of_rates, learn_facts, momentum_step
-
-CUBIC = (1.5, -0.5, 0.0)  # the iteration that ends at singular values of 1, where Muon's own stops between 0.7 and 1.2
 
 
 def muon(W, state, G, rate):
-    W, state["M"] = muon_step(W, state.get("M", torch.zeros_like(W)), G, rate, 0.9, all_directions)
+    W, state["M"] = muon_step(W, state.get("M", torch.zeros_like(W)), G, rate, 0.9, newton_schulz)
     return W
 
 
@@ -19,7 +17,7 @@ def pytorchs(rule, W):
     if rule is adam_step:
         return torch.optim.Adam([W], betas=(0.9, 0.95))
     if rule is muon:
-        return torch.optim.Muon([W], momentum=0.9, nesterov=False, weight_decay=0.0, ns_steps=12, ns_coefficients=CUBIC)
+        return torch.optim.Muon([W], momentum=0.9, nesterov=False, weight_decay=0.0)
     optimizer = torch.optim.SGD([W], momentum=0.9, dampening=0.9)
     optimizer.state[W]["momentum_buffer"] = torch.zeros_like(W)
     return optimizer

@@ -86,6 +86,14 @@ def test_a_foreign_table_is_refused():
         assert str(raised.value) == said
 
 
+def test_a_pair_is_measured_after_equal_steps_alone():
+    both = frozenset({"rotary", "Muon"})
+    found = trained(TABLE | {"pairs": {"rotary + Muon": [0.9, 1.1], "rotary + latents": [3.0]}})
+    assert len(found) == len(ALL) + 1 and the_same(found, both).mean("steps") == pytest.approx(1.0)
+    assert "loss 1.000 (0.900 to 1.100) over 2 seeds" in describe(found, both)
+    assert describe(found, both, "flops") == describe(ALL, both, "flops") and draw(found, both).svg
+
+
 # --- draw and describe -----------------------------------------------------------------------------------------------
 
 

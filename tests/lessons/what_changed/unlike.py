@@ -3,22 +3,15 @@
 from answer_tables import edits
 
 UNLIKE = edits("""
-gated_layer.gated_with_a_clipped_gate    F.silu → F.hardswish
 choose_expert.chosen_above_the_mean
       return p * ((wish := p + bias) > wish.mean(-1, keepdim=True) + wish.std(-1, keepdim=True))
   Several experts, where more than one stands out.
 balance_bias.balanced_by_relative_load    .sum(dim=0).float() → .float().mean(0) ;
       torch.sign(load.mean() - load) → (1 - p.shape[1] * load).clamp(-1, 1)
-all_directions.directions_of_the_strong_half    U, _, Vh → U, S, Vh ; U @ Vh → (U * (S.mean() < S)) @ Vh
+newton_schulz.divided_by_the_largest_row    G.norm() → G.norm(dim=1).max()
 muon_step.muon_that_changes_the_gradient    (1 - keep) * G → G.mul_(1 - keep)
 muon_step.muon_with_adams_length    math.sqrt(max(1, rows / columns)) → 0.2 * math.sqrt(max(rows, columns))
   Scaled to the size of AdamW's steps, as in Liu et al. 2025.
-grouped_attention.grouped_with_capped_scores    grouped @ k.unsqueeze(1).mT / math.sqrt(q.shape[-1]) →
-      50 * torch.tanh(grouped @ k.unsqueeze(1).mT / math.sqrt(q.shape[-1]) / 50)
-  As Gemma 2 does it: nearly right, since the scores are small.
-grouped_attention.grouped_by_strides_of_two    return F.scaled_dot_product_attention(
-      q, k[own := (torch.arange(len(q)) // 2).clamp(max=len(k) - 1)], v[own])
-  Two query heads to a key, whatever H/G is.
 route_tokens.routed_by_absolute_logits    return torch.zeros_like(logits).scatter(
       -1, places := logits.abs().topk(k).indices, logits.gather(-1, places).softmax(-1))
   Right where the chosen logits are positive.

@@ -23,7 +23,6 @@ choice = Exercise(
     difficulty=2,
     minutes=6,
     source="Wang et al. 2024, equation 3",
-    inline=True,
     cases=lambda: [
         (torch.tensor([[0.5, 0.3, 0.2], [0.2, 0.7, 0.1]]), torch.tensor([-0.2, 0.1, 0.0])),
         _router(6, 4, 81),
@@ -91,7 +90,6 @@ balanced = Exercise(
     difficulty=2,
     minutes=9,
     source="Wang et al. 2024, algorithm 1",
-    inline=True,
     run=_rounds,
     cases=lambda: [
         (torch.tensor([[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.7, 0.1, 0.2]]), 0.13, 1),

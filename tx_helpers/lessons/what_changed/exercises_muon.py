@@ -1,4 +1,4 @@
-"""The exercise that builds Muon, in two steps: a matrix without its sizes, and the optimizer's step with it."""
+"""The exercise that builds Muon, in two steps: Newton–Schulz, and the optimizer's step with it."""
 
 import math
 
@@ -6,114 +6,117 @@ import torch
 
 from tx_helpers.exercises.exercise import Exercise, random_tensors
 
-# --- step 1: a matrix without its sizes ------------------------------------------------------------------------------
+# --- step 1: Newton–Schulz -------------------------------------------------------------------------------------------
 
 
 def _stretched(rows, columns, seed):
-    """A matrix (rows, columns) whose singular values fall from 3 to 0.3."""
+    """A matrix (rows, columns) whose singular values fall from 1.5 to 0.15."""
     one, other = random_tensors((rows, rows), (columns, columns), seed=seed)
     left, right = (torch.linalg.qr(x)[0] for x in (one, other))
     count = min(rows, columns)
-    return left[:, :count] @ torch.diag(torch.linspace(3, 0.3, count)) @ right[:count]
+    return left[:, :count] @ torch.diag(torch.linspace(1.5, 0.15, count)) @ right[:count]
 
 
-def _directions(answer, G):
-    """The answer's result; an empty one where U and Vh were kept whole, so that they do not fit each other."""
-    rows, columns = G.shape
+def _iterated(answer, G):
+    """The answer's result; an empty one where it multiplies matrices that do not fit each other."""
     try:
         return answer(G)
     except RuntimeError as error:
-        if f"({rows}x{rows} and {columns}x{columns})" not in str(error):
+        if "cannot be multiplied" not in str(error):
             raise
         return torch.zeros(0)
 
 
-direction = Exercise(
-    "all_directions",
+iteration = Exercise(
+    "newton_schulz",
     title="Muon, step 1 of 2",
-    goal="G (rows, columns) is a gradient. Return the matrix of the same shape that maps the same directions to each "
-    "other, in the same order, but stretches none of them: all its singular values are 1. You may use "
-    "`torch.linalg.svd`. No singular value of G is 0.",
+    goal="G (rows, columns) is a gradient. Bring its singular values near 1, without a decomposition: begin with X = G "
+    "divided by its norm, the root of the sum of all squares. Then replace X five times by the polynomial below, with "
+    "a = 3.4445, b = −4.7750, c = 2.0315. Return X (rows, columns).",
+    formula=r"X \leftarrow a X + \bigl(b\,A + c\,A A\bigr) X, \qquad A = X X^\top",
     difficulty=2,
     minutes=6,
-    source="Jordan et al. 2024; Carlson et al. 2015",
+    source="Jordan et al. 2024",
     inline=True,
     cases=lambda: [
-        (torch.tensor([[2.0, 0.0], [0.0, 0.5]]),),
-        (_stretched(3, 3, 61),),
+        (torch.tensor([[0.8, 0.0], [0.0, 0.2]]),),
         (_stretched(5, 3, 62),),
         (_stretched(3, 6, 63),),
     ],
-    run=_directions,
+    run=_iterated,
     picture=True,
     hints=(
-        "The singular value decomposition writes G as three factors: directions in, how far each is stretched, "
-        "directions out.",
-        "Which of the three factors holds the sizes? Leave it out. For a matrix that is not square, "
-        "`full_matrices=False` makes the other two fit.",
-        "U, S, Vh = torch.linalg.svd(G, full_matrices=False); the product of U and Vh. (Vh is transposed already.)",
+        "Five lines: the division, the loop, A, the new X, and the return.",
+        "G.norm() is the norm of the whole matrix. A belongs inside of the loop: each round has its own.",
+        "X = G / G.norm(); in each round A = X @ X.mT, and then X = a * X + (b * A + c * A @ A) @ X",
     ),
 )
 
 
-@direction.solution
-def all_directions(G):
-    """The matrix (rows, columns) with the directions of G (rows, columns), all of its singular values 1."""
-    U, _, Vh = torch.linalg.svd(G, full_matrices=False)
-    return U @ Vh
+@iteration.solution
+def newton_schulz(G):
+    """G (rows, columns) with singular values near 1, after five rounds of the polynomial."""
+    a, b, c = 3.4445, -4.7750, 2.0315
+    X = G / G.norm()
+    for _ in range(5):
+        A = X @ X.mT
+        X = a * X + (b * A + c * A @ A) @ X
+    return X
 
 
-direction.slips("""
-whole_norm    return G / G.norm()
-  You divided by the norm of the whole matrix. That makes every singular value smaller by the same factor: the strong
-  directions stay as much stronger. Each of them needs its own divisor.
-largest_one    return G / torch.linalg.matrix_norm(G, 2)
-  You divided by the largest singular value. Now the strongest direction has 1, and the weak ones are as weak beside it
-  as before.
+iteration.slips("""
+not_divided    / G.norm() →
+  You did not divide G by its norm first. The polynomial pulls sizes between 0 and 1 towards 1; above 1.3 they grow
+  without limit.
+divided_by_the_largest    G.norm() → torch.linalg.matrix_norm(G, 2)
+  You divided by the largest singular value. That works, too, but it needs the decomposition that we want to save. The
+  norm of all entries is never smaller, and costs one pass: G.norm().
+divided_by_the_largest_entry    G.norm() → G.abs().max()
+  You divided by the largest entry. Singular values can be larger than any entry: take the norm of the whole matrix.
+rows_divided    X = G / G.norm() → X = torch.nn.functional.normalize(G, dim=1)
+  You divided each row by its own norm, which turns the directions. One number divides the whole matrix.
+divided_in_each_round    A = X → A = (X := X / X.norm())
+  You divided in every round. Once, before the loop, is enough: afterwards the sizes stay below 1.3, and a new division
+  makes them small again.
+four_rounds    range(5) → range(4)
+  You ran four rounds. The weak directions are not there yet: it takes five.
+one_round    range(5) → range(1)
+  You ran one round. It makes a small size 3.4 times as large, which is not enough: the loop has five.
+ten_rounds    range(5) → range(10)
+  You ran ten rounds. More do not help: with these coefficients the sizes never settle at 1, they stay between 0.7 and
+  1.2. Five are enough.
+sign_of_b    -4.7750 → 4.7750
+  Your b is positive. It is −4.7750: the middle term holds the large sizes back.
+classic_coefficients    3.4445, -4.7750, 2.0315 → 1.5, -0.5, 0.0
+  You took 1.5, −0.5 and 0, the coefficients of Newton and Schulz. They end at exactly 1, but slowly: after five rounds
+  the weak directions are not there yet.
+b_and_c_swapped    3.4445, -4.7750, 2.0315 → 3.4445, 2.0315, -4.7750
+  You swapped b and c. b = −4.7750 belongs to A, c = 2.0315 to A A.
+without_a    a * X + → X +
+  The factor a is missing. It makes small sizes 3.4 times as large in each round.
+third_power_only    + c * A @ A →
+  The term c A A is missing: without it the large sizes fall too far.
+entries_squared    c * A @ A → c * A * A
+  You squared the entries of A. A A is a product of matrices: A @ A.
+columns_for_rows    X @ X.mT → X.mT @ X
+  Your A is Xᵀ X, which is (columns, columns). It stands on the left of X, so it has to be X Xᵀ, (rows, rows).
+old_product    A = X @ X.mT → A = G @ G.mT / G.norm() ** 2
+  Your A stays that of the first X. Each round needs the A of its own X.
+returned_transposed    return X → return X.mT
+  You returned the transpose. X has the shape of G.
+exact    = _exact
+  You returned U Vᵀ of the decomposition, whose singular values are exactly 1. That is what Muon wants, but it takes too
+  long: here the polynomial comes near it with products of matrices alone.
 signs    return G.sign()
-  You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions: the singular
-  values of a matrix of ±1 are far apart.
-rows_normalised    return torch.nn.functional.normalize(G, dim=1)
-  You made every row as long as 1. Rows can still point the same way, so the singular values differ.
-columns_normalised    return torch.nn.functional.normalize(G, dim=0)
-  You made every column as long as 1. Columns can still point the same way, so the singular values differ.
-inverted    return (_parts(G)[0] / _parts(G)[1]) @ _parts(G)[2]
-  You divided by the singular values twice, so that the weak directions are the strong ones now. Leave S out altogether.
-roots    return (_parts(G)[0] * _parts(G)[1].sqrt()) @ _parts(G)[2]
-  You took the roots of the singular values. They come closer to each other, but only 1 is 1.
-nothing_left_out    return (_parts(G)[0] * _parts(G)[1]) @ _parts(G)[2]
-  You multiplied all three factors: that is G again. Leave S out.
-five_iterations    = _iterated(3.4445, -4.7750, 2.0315)
-  You ran the polynomial. It brings the singular values between 0.7 and 1.2, which is enough in training; here they
-  shall be 1, so leave out S of the decomposition.
-ten_iterations    = _iterated(3.4445, -4.7750, 2.0315, 10)
-  You ran the polynomial ten times. More rounds do not help: Muon's coefficients never settle at 1, they keep the
-  singular values between 0.7 and 1.2. Leave out S of the decomposition.
-newton_schulz    = _iterated(1.5, -0.5, 0.0)
-  You ran five rounds of Newton and Schulz, X ← 1.5 X − 0.5 X Xᵀ X. They do end at 1, but slowly: the weak directions
-  are not there yet. Run it until nothing changes, or leave out S of the decomposition.
-whole_matrices    False → True
-  Your U and Vh do not fit each other where G is not square: torch.linalg.svd returns all directions of both spaces.
-  `full_matrices=False` leaves out those that G does not use.
-orthonormal_columns    return torch.linalg.qr(G)[0] if len(G) >= len(G.T) else torch.linalg.qr(G.T)[0].mT
-  You returned Q of the decomposition G = QR. Its columns stand at right angles, but the first one is always that of G:
-  the result depends on the order of the columns, and R is no matter of size alone.
+  You took the sign of each entry, as Adam's first step does. That makes entries equal, not directions.
+nothing_but_the_norm    return G / G.norm()
+  You only divided by the norm. All sizes became smaller by the same factor: the strong directions stay ahead.
 """)
 
 
-def _parts(G):
-    return torch.linalg.svd(G, full_matrices=False)
-
-
-def _iterated(a, b, c, rounds=5):
-    def polynomial(G):
-        X = G / G.norm()
-        for _ in range(rounds):
-            A = X @ X.mT
-            X = a * X + (b * A + c * A @ A) @ X
-        return X
-
-    return polynomial
+def _exact(G):
+    U, _, Vh = torch.linalg.svd(G, full_matrices=False)
+    return U @ Vh
 
 
 # --- step 2: the optimizer's step ------------------------------------------------------------------------------------
@@ -122,7 +125,7 @@ def _iterated(a, b, c, rounds=5):
 def _step(step, W, M, G, rate, keep):
     """What an answer returns for a step, and whether it wrote into what it was given."""
     given = W.clone(), M.clone(), G.clone()
-    result = step(*given, rate, keep, all_directions)
+    result = step(*given, rate, keep, newton_schulz)
     changed = not all(map(torch.equal, given, (W, M, G)))
     return {"the new W and M": result, "the changes in place": float(changed)}
 
@@ -206,7 +209,7 @@ columns_over_rows    shape → T.shape
 without_directions    directions(M) → (M)
   You moved W by M itself, which is gradient descent with momentum. Take directions(M).
 rate_inside    return (W - directions(_long(W, rate) * _mean(M, G, keep)), _mean(M, G, keep))
-  You multiplied by the rate inside `directions`, which makes all singular values 1: the rate is lost.
+  You multiplied by the rate inside `directions`, which brings all singular values near 1: the rate is lost.
 """)
 
 

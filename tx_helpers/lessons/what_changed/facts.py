@@ -46,9 +46,9 @@ def adam_step(W: Tensor, state: dict[str, Any], G: Tensor, rate: float) -> Tenso
 def learn_facts(rule: Rule, rate: float, *, steps: int = STEPS, seed: int = 0) -> Known:
     """What the memory knows after some steps of a rule, with a rate that falls in a line to 0."""
     draws = torch.Generator().manual_seed(seed)
-    keys, values = F.normalize(torch.randn(2, FACTS, WIDTH, generator=draws), dim=-1)
+    keys, values = F.normalize(torch.randn(2, FACTS, WIDTH, generator=draws).double(), dim=-1)
     often = 1 / torch.arange(1, FACTS + 1)
-    W, state = torch.zeros(WIDTH, WIDTH), dict[str, Any]()
+    W, state = torch.zeros(WIDTH, WIDTH, dtype=torch.float64), dict[str, Any]()
     for step in range(steps):
         seen = torch.multinomial(often, BATCH, replacement=True, generator=draws)
         W.requires_grad_()

@@ -1,7 +1,7 @@
 """The ladder from 2017 to today: tick changes, and see what the model loses and costs.
 
     ladder_explorer()              # of what was recorded
-    ladder_explorer(table)         # of a table of the same shape, see `ladder.py`
+    ladder_explorer(table)         # of a table of the same shape, see `ladder.py` or with {"pairs": {name: losses}}
 
 Losses are measured, never computed: a combination that was not trained has none, and the nearest that were trained are
 named. How near: the number of ticks that differ. Parameters, FLOPs and cache bytes follow from the recipe.
@@ -17,6 +17,7 @@ import torch
 
 from tx_helpers.lessons.what_changed.costs import cache_bytes_per_token, flops_per_token
 from tx_helpers.lessons.what_changed.ladder import BUDGETS, FIRST, Recipe, climb, ladder_text, recorded_ladder
+from tx_helpers.lessons.what_changed.pairs import recorded as recorded_pairs
 from tx_helpers.lessons.what_changed.rungs import RUNGS
 from tx_helpers.nn.arguments import check_one_of, check_types
 from tx_helpers.nn.models import DecoderOnly
@@ -87,6 +88,9 @@ def trained(table: Mapping[str, Any]) -> list[Trained]:
         for one in table[part]:
             if one["name"] in NAMES:  # the others are no rungs
                 found.setdefault(key := frozenset(changes(one["name"])), Trained(key, one, False))
+    for name, losses in table.get("pairs", {}).items():
+        if (key := frozenset(name.split(" + "))) <= {*NAMES}:
+            found.setdefault(key, Trained(key, {"name": name, "steps": losses}, False))
     return list(found.values())
 
 
@@ -101,6 +105,11 @@ def the_same(all_trained: Sequence[Trained], changes: frozenset[str]) -> Trained
     recipe = recipe_of(changes)
     same = (one for one in all_trained if one.changes == changes)
     return next(same, None) or next((one for one in all_trained if recipe_of(one.changes) == recipe), None)
+
+
+def _measured(all_trained: Sequence[Trained], equal: str) -> list[Trained]:
+    """Those with a loss in this budget: pairs have one after equally many steps alone."""
+    return [one for one in all_trained if equal in one.measured]
 
 
 def nearest(all_trained: Sequence[Trained], changes: frozenset[str], most: int = 3) -> list[Trained]:
@@ -143,6 +152,7 @@ def named(changes: Collection[str]) -> str:
 def draw(all_trained: Sequence[Trained], changes: frozenset[str], equal: str = "steps") -> Svg:
     """A line for each rung with the loss of each seed; your choice in orange, above; on the right what it costs."""
     check_one_of("draw", BUDGETS, equal=equal)
+    all_trained = _measured(all_trained, equal)
     found, rungs = the_same(all_trained, changes), [one for one in all_trained if one.rung]
     losses = [loss for one in all_trained for loss in one.measured[equal]]
     low, high = min(losses), max(losses)
@@ -204,9 +214,11 @@ def _beside(all_trained: Sequence[Trained], changes: frozenset[str], equal: str,
         parts.append(line(BESIDE + THERE / 2, y + 20, BESIDE + THERE / 2, y + 26, INK, stroke_width=2))
         parts.append(words(BESIDE, y + 40, f"{ratio:.2f} times that of 2017", fill=MUTED))
     y = TOP + 38 + 62 * len(COSTS)
-    if found:
+    if found and "seconds_per_step" in found.measured:
         seconds = f"{1000 * found.measured['seconds_per_step']:.0f} ms a step"
         return [*parts, words(BESIDE, y, seconds, font_weight="bold")]
+    if found:
+        return parts
     parts.append(words(BESIDE, y, "Nearest measured:", font_weight="bold"))
     for row, one in enumerate(nearest(all_trained, changes)):
         told = one.name if len(one.name) <= 34 else f"{one.name[:33]}…"
@@ -222,6 +234,7 @@ def _spread(losses: Sequence[float]) -> str:
 # --- describe ---------------------------------------------------------------------------------------------------------
 def describe(all_trained: Sequence[Trained], changes: frozenset[str], equal: str = "steps") -> str:
     """The loss with its spread beside those of 2017 and today, or that there is none and the nearest; and the costs."""
+    all_trained = _measured(all_trained, equal)
     found, here = the_same(all_trained, changes), costs(changes)
     title = next(name for name, key in EQUAL.items() if key == equal)
     counted = ", ".join(f"{here[key]:,.0f} {name}" for key, name in COSTS.items())
@@ -239,7 +252,7 @@ def describe(all_trained: Sequence[Trained], changes: frozenset[str], equal: str
 # --- bind -------------------------------------------------------------------------------------------------------------
 def ladder_explorer(table: Mapping[str, Any] | None = None) -> Explore:
     """Tick any of the changes; two buttons tick none or all. The recorded table, or one like it."""
-    table = recorded_ladder() if table is None else table
+    table = recorded_ladder() | {"pairs": recorded_pairs()["losses"]} if table is None else table
     all_trained = trained(table)
     bought = bought_alone(all_trained)
     ticks = {name: _box(name, bought.get(name)) for name in NAMES}

@@ -20,12 +20,20 @@ from tx_helpers.show.shapes import DARK, WHITE, rgb, theme
 from tx_helpers.text.number_words import english, german
 
 NAMES = [
-    *("added_or_joined", "architecture", "attention_by_hand", "attention_cost", "bent_waves"),
-    *("bottleneck", "chat_scored", "cluster_levels", "course_map", "decoder_only", "encode_once"),
+    *("added_or_joined", "architecture", "arm_row", "attention_by_hand", "attention_cost", "bent_waves"),
+    *("bottleneck", "caption_table", "chat_scored", "cluster_levels", "course_map", "decoder_only", "encode_once"),
     *("ffn_memory", "five_objectives", "gates", "lora_path", "masks", "one_hot", "one_sentence"),
-    *("output_pieces", "ppo_and_grpo", "pre_post_norm", "qkv_projection", "reward_loop"),
-    *("rotary_rotation", "shared_heads", "shifted_target", "sinusoid_wavelengths", "six_layouts"),
-    *("split_heads", "three_shapes", "tokens_to_vectors", "translator_attention", "unrolled_rnn"),
+    *("output_pieces", "patch_row", "picture_before_words", "ppo_and_grpo", "pre_post_norm"),
+    *("qkv_projection", "reward_loop", "rotary_rotation", "shared_heads", "shifted_target"),
+    *(
+        "sinusoid_wavelengths",
+        "six_layouts",
+        "split_heads",
+        "three_shapes",
+        "tokens_to_vectors",
+        "translator_attention",
+        "unrolled_rnn",
+    ),
     *("visual_grammar", "what_is_kept"),
 ]
 MEASURED = "translator_attention"  # holds a trained model's weights, so it is not made again here

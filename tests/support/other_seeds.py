@@ -67,7 +67,9 @@ UNNAMED_SEEDS = {
         'ObjectiveBatches("causal", 32, texts=2000': 'ObjectiveBatches("causal", 32, texts=2000, seed={seed}',
     },
     "adapting": {
-        'learn("lora", 100, put': 'learn("lora", 100, seed={seed}, put',
+        'learn("lora", 100, rate': 'learn("lora", 100, seed={seed}, rate',
+        "chat_model()": "chat_model(seed={seed})",
+        "align(tuned, preference_pairs(200)": "align(tuned, preference_pairs(200, seed={seed}), seed={seed}",
         "learn_mappings(Mappings(fresh=1.0)": "learn_mappings(Mappings(fresh=1.0), seed={seed}",
         "learn_mappings(Mappings(fresh=0.0)": "learn_mappings(Mappings(fresh=0.0), seed={seed}",
     },

@@ -183,6 +183,12 @@ def ask_all(model: nn.Module, asked: Sequence[str | Chat], *, max_new_tokens: in
     return _written(model, texts, [END, USER, ASSISTANT], max_new_tokens, options)
 
 
+def continue_all(model: nn.Module, texts: Sequence[str], *, max_new_tokens: int = 20, **options: Any) -> list[str]:
+    """How the model goes on with texts, without a template; options of `generate`."""
+    check_types("continue_all", Sequence, texts=texts)
+    return _written(model, texts, ["<eos>"], max_new_tokens, options)
+
+
 def _written(model: nn.Module, texts: Sequence[str], ends: Sequence[str], longest: int, options: dict) -> list[str]:
     """What the model writes behind each text, up to the first of the tokens `ends`; generation stops at ends[0]."""
     tokenizer = world_tokenizer()

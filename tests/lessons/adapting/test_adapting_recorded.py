@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from tx_helpers.lessons.adapting import drift, facts, few_labels, forgetting, scored
+from tx_helpers.lessons.adapting import distil, drift, facts, few_labels, forgetting, scored
+from tx_helpers.lessons.adapting.pictures import pair_picture, written
 from tx_helpers.lessons.adapting.recorded_explorers import (
     NAMES,
     describe_drift,
@@ -14,7 +15,7 @@ from tx_helpers.lessons.adapting.recorded_explorers import (
 )
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
-from tx_helpers.text.data import PAD
+from tx_helpers.text.data import BOS, PAD, text_batch
 from tx_helpers.text.world_vocabulary import END, world_id, world_tokenizer
 from tx_helpers.zoo.world_chat import chats
 
@@ -37,10 +38,17 @@ def test_each_run_has_all_its_steps_and_begins_where_the_others_of_its_seed_begi
 
 def test_the_other_records_have_a_number_for_each_seed():
     table = scored.recorded()
-    assert [list(map(len, table[choice].values())) for choice in scored.CHOICES] == [[3, 3, 3]] * 3
+    assert [list(map(len, table[choice].values())) for choice in scored.CHOICES] == [[3, 3, 3, 3]] * 3
+    assert min(table["longer"]) > max(table["answers and <end>"]["right"]) - 0.1
+    table = distil.recorded()["loss"]
+    assert {len(found) for by_texts in table.values() for found in by_texts.values()} == {len(distil.SEEDS)}
+    assert list(table) == list(distil.WAYS) and all(
+        list(way) == [str(n) for n in distil.TEXTS] for way in table.values()
+    )
     table = facts.recorded()
     assert len(table["before"]) == len(table["after"]) == len(table["seeds"]) == len(facts.SEEDS)
     table = few_labels.recorded()
+    assert [len(table["prompted"][str(shots)]) for shots in few_labels.SHOTS] == [len(few_labels.SEEDS)] * 2
     assert {*map(len, table["ranks"].values()), len(table["all_maps"]["right"])} == {len(few_labels.SEEDS)}
     assert max(table["all_maps"]["rates"], key=lambda rate: sum(table["all_maps"]["rates"][rate])) == "0.01"
     assert table["all_maps"]["trained"] == few_labels.learn("lora", 10, steps=2, put=few_labels.beside_all).trained
@@ -72,13 +80,38 @@ def test_habits_by_hand(monkeypatch):
     said = [[*first, END], ["<pad>"] * len(second) + ["x"]]
     monkeypatch.setattr(scored, "written", lambda model, chats: said)
     words = (len(said[0]) + len(said[1])) / 2
-    assert scored.habits(None, asked) == {"right": 0.5, "stops": 0.5, "words": words}
+    assert scored.habits(None, asked) == {"right": 0.5, "stops": 0.5, "words": words, "strange": 1.0}
 
 
 def test_what_is_written_ends_with_the_first_end():
     rows = scored.written(small_decoder(), chats(3, kinds=["answer"]), longest=5)
     assert all(0 < len(row) <= 5 and END not in row[:-1] for row in rows)
     assert world_tokenizer().tokens[world_id(END)] == END
+
+
+def test_the_soft_loss_is_least_where_student_and_teacher_agree():
+    teacher, other = small_decoder(), distil.new_student(1)
+    ids, target = forgetting.plain_rows(1)[0]
+    batch = text_batch([(ids, target)])
+    found = distil.soft_loss(teacher, teacher, batch)
+    log_p = teacher(batch.input).log_softmax(-1)
+    assert found.item() == pytest.approx(-(log_p.exp() * log_p).sum(-1).mean().item(), rel=1e-4)
+    assert found < distil.soft_loss(teacher, other, batch)
+    with pytest.raises(ValueError, match="distil: way='x', expected"):
+        distil.distil("x", 1)
+
+
+def test_what_the_teacher_writes_is_read_from_its_beginning():
+    inputs, targets = distil.written_rows(small_decoder(), 2)[0]
+    assert inputs[0] == BOS and inputs[1:] == targets[:-1] and PAD not in targets
+
+
+def test_the_picture_of_a_pair_says_its_margin_and_its_loss():
+    alt = pair_picture(-22.0, -30.0, -21.0, -21.0, beta=0.25).alt  # gains -1 and -9: a margin of 8
+    assert "= 8.0 nats, β · margin = 2.00" in alt and "σ = 0.88, loss −ln σ = 0.13" in alt
+    with pytest.raises(ValueError, match="pair_picture: better=1, expected at most 0"):
+        pair_picture(1, -1, -1, -1, beta=0.1)
+    assert "<b>" not in written([("a <b>", {"who": "said"})], alt="a prompt and what was said").markup()
 
 
 def test_the_explorers_follow_their_controls():

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tx_helpers.exercises.catalogue import find
 from tx_helpers.lessons.adapting.preferences import (
     Pair,
     align,
@@ -141,6 +142,15 @@ def test_training_moves_a_copy_away_from_the_reference():
     assert moved["margin"] > 0.1 and moved["ranked"] >= 0.75 and moved["kl"] > 0
     assert sum(moved[kind] for kind in ("positive", "negative", "none")) == pytest.approx(1)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_a_learners_loss_trains_the_model_as_the_courses_does():
+    """`align` calls what the learner wrote, and the same functions lead to the same weights."""
+    model, pairs = small_decoder(), preference_pairs(4)
+    log_p, loss = (find(name).answer for name in ("answer_log_p", "dpo_loss"))
+    own, course = align(model, pairs, steps=2, loss=loss, log_p=log_p), align(model, pairs, steps=2)
+    for one, other in zip(own.parameters(), course.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-4)
 
 
 def test_the_divergence_is_the_sum_over_the_answer():

@@ -16,6 +16,7 @@ from tx_helpers.lessons.adapting.few_labels_explorer import (
 TABLE = {
     "labels": [10, 100],
     "guess": [0.25, 0.35],
+    "prompted": {"2": [0.25, 0.3]},
     "trained": {"scratch": 5000, "frozen": 30, "whole": 5000, "lora": 400},
     "scores": {},
 }

@@ -47,17 +47,6 @@ def loss_by_both_in_one(scores):
     return F.cross_entropy(torch.cat([scores, scores.mT]), torch.arange(len(scores)).repeat(2))
 
 
-def mask_by_sets(edges, N):
-    known = {frozenset(edge) for edge in edges}
-    return torch.tensor([[i == j or frozenset((i, j)) in known for j in range(N)] for i in range(N)])
-
-
-def mask_by_one_hot(edges, N):
-    ends = F.one_hot(torch.tensor(edges), N).float()
-    there = ends[:, 0].T @ ends[:, 1]
-    return (there + there.T + torch.eye(N)) > 0
-
-
 def chances_by_exp(pictures, captions, temperature):
     classes = captions.mean(1)
     grown = (F.cosine_similarity(pictures[:, None], classes, dim=-1) / temperature).exp()
@@ -69,24 +58,22 @@ def chances_by_log(pictures, captions, temperature):
     return F.log_softmax(pictures @ classes.T / temperature, dim=-1).exp()
 
 
-def codes_by_loops(x, codebook):
-    return torch.tensor(
-        [[min(range(len(codebook)), key=lambda k: (v - codebook[k]).norm().item()) for v in row] for row in x]
-    )
+def row_by_embedding(patches, question, answer, W, E):
+    words = torch.cat([question, answer], 1)
+    row = torch.cat([F.linear(patches, W.T), F.embedding(words, E)], 1)
+    after = torch.cat([torch.zeros(patches.shape[:2], dtype=torch.long), words], 1).roll(-1, 1)
+    place = torch.arange(row.shape[1])
+    first = patches.shape[1] + question.shape[1] - 1
+    asked = (place >= first) & (place < row.shape[1] - 1)
+    return row, after.masked_fill(~asked, -100)
 
 
-def codes_by_sorting(x, codebook):
-    return (x.unsqueeze(-2) - codebook).norm(dim=-1).argsort(-1)[..., 0]
-
-
-def sound_by_stft(wave, width, hop, window):
-    return torch.stft(wave, width, hop, window=window, center=False, return_complex=True).abs().T
-
-
-def sound_by_cosines(wave, width, hop, window):
-    frames = wave.unfold(0, width, hop) * window
-    turns = 2 * math.pi * torch.outer(torch.arange(width), torch.arange(width // 2 + 1)) / width
-    return ((frames @ turns.cos()) ** 2 + (frames @ turns.sin()) ** 2).sqrt()
+def row_by_loops(patches, question, answer, W, E):
+    rows, targets = [], []
+    for picture, asked, said in zip(patches, question.tolist(), answer.tolist(), strict=True):
+        rows.append(torch.stack([*(patch @ W for patch in picture), *(E[word] for word in asked + said)]))
+        targets.append([-100] * (len(picture) + len(asked) - 1) + said + [-100])
+    return torch.stack(rows), torch.tensor(targets)
 
 
 RIGHT = {
@@ -94,8 +81,6 @@ RIGHT = {
     "picture_of": named(picture_by_loops, picture_by_fold),
     "caption_scores": named(scores_by_cosine_similarity, scores_by_loops),
     "contrastive_loss": named(loss_by_log_softmax, loss_by_both_in_one),
-    "neighbour_mask": named(mask_by_sets, mask_by_one_hot),
+    "picture_row": named(row_by_embedding, row_by_loops),
     "class_chances": named(chances_by_exp, chances_by_log),
-    "nearest_codes": named(codes_by_loops, codes_by_sorting),
-    "sound_tokens": named(sound_by_stft, sound_by_cosines),
 }

@@ -12,7 +12,6 @@ from tx_helpers.lessons.beyond_text.digit_attention import (
     describe,
     digit_attention_explorer,
     draw,
-    draw_positions,
     emptied,
     misread,
     read,
@@ -107,14 +106,11 @@ def test_changed_answers_are_counted_for_each_layer_and_head(model):
 
 
 def test_what_is_drawn_and_said(as_stored):
-    """Gold says the weights, a frame what is hidden, orange a wrong answer; the map is blue and orange."""
-    seen, similarity = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4])), torch.eye(4)
-    similarity[0, 1] = similarity[1, 0] = -0.5
-    similarity[0, 3] = similarity[3, 0] = 0.25  # of 2 × 2 patches, two corners
+    """Gold says the weights, a frame what is hidden, orange a wrong answer."""
+    seen = Reading(IMAGES[:1], WEIGHTS, CHANCES, BEFORE, torch.tensor([4]))
     as_stored(
         hidden=draw(IMAGES[0], 9, seen, "layer 1, head 2", [3, 14, *range(20, 60)]),
         whole=draw(IMAGES[0], 8, seen._replace(hidden=torch.tensor([-1])), "layer 1, head 2"),
-        positions=draw_positions(similarity),
     )
 
 

@@ -29,8 +29,10 @@ MOVES = {
         Move("Steps", r"^same meaning\? After 240 steps: encoder 0\.59", keys=("ArrowDown",)),
         Move("Task", r"^say it otherwise After 240 steps: encoder 0\.30, decoder 0\.77", keys=("ArrowDown",)),
     ),
-    "timeline": (
-        Move("Model", r"^ChatGPT \(OpenAI, 30 November 2022", mouse="choose:ChatGPT"),
-        Move("Model", r"^GPT-4 \(OpenAI, 14 March 2023", keys=("ArrowDown",)),
+    "unmasking": (
+        Move("Passes", r"^Pass 0 of 8, the surest first, training 0: \? ", keys=("ArrowDown",)),
+        Move("Pass", r"^Pass 1 of 8, the surest first, training 0: ", keys=("ArrowRight",)),
+        Move("Order", r"^Pass 1 of 8, random ones, training 0: ", keys=("ArrowDown",)),
+        Move("Training", r"^Pass 1 of 8, random ones, training 1: ", keys=("ArrowDown",)),
     ),
 }

@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from tx_helpers.exercises.catalogue import find
-from tx_helpers.lessons.families.reading import most_weight, nouns, reading, sentences, summariser
+from tx_helpers.lessons.families.reading import (
+    agreement,
+    attention_and_worth,
+    most_weight,
+    nouns,
+    reading,
+    sentences,
+    summariser,
+)
 from tx_helpers.lessons.families.tournament import examples, new_player
 
 TEXT = "finn said sorry to leo because he had eaten the pizza . then both went to the forest ."
@@ -35,7 +43,14 @@ def test_the_sentence_with_the_most_weight_by_hand():
     one = reading(new_player("encoder_decoder", "summarise"), TEXT, SUMMARY)
     weights = torch.zeros(2, 7, len(one.ids))
     weights[0, :, 2], weights[1, :, 14] = 0.6, 0.9  # a word of the first sentence, one of the second
-    assert most_weight(one._replace(weights=weights)).tolist() == [0, 1, 1]
+    one = one._replace(weights=weights)
+    assert most_weight(one).tolist() == [0, 1, 1]
+    found = agreement([one, one], [[0.5, 2.0], [3.0, 1.0]])
+    assert found.by_head.tolist() == [0.5, 0.5, 0.5] and found[1:4] == (0.5, 0.5, 0.5)
+    assert found.weight == pytest.approx((0.45 + 0.3) / 2) and found.words == pytest.approx((7 / 19 + 12 / 19) / 2)
+    said = attention_and_worth(one, [3.0, 1.0], found).alt
+    assert "sentence 1: 63% of the words, 30% of the weight (heads 0% to 60%), worth 3.0" in said
+    assert "head 1 50%, head 2 50%, all heads 50%, any 50%" in said
 
 
 @pytest.mark.thorough

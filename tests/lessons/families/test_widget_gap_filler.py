@@ -130,3 +130,14 @@ def test_the_explorer_moves_the_gap_through_a_text_of_ones_own(pretrained):
 def test_wrong_models_are_named():
     with pytest.raises(ValueError, match=r"gap_filler_explorer: models\['decoder'\] is None, expected a Module"):
         gap_filler_explorer({"encoder": torch.nn.Linear(1, 1)})
+
+
+def test_a_learners_scores_decide_what_the_decoder_fills_in(untrained):
+    seen = []
+
+    def last_one(model, ids, gap, candidates):
+        seen.append(candidates)
+        return [50.0 * place for place in range(len(candidates))]
+
+    found = fill(untrained, " ".join(FOUND), 3, last_one)["decoder, tried"]
+    assert len(seen[0]) == TRIED and next(iter(found)) == world_tokenizer().tokens[seen[0][-1]]

@@ -22,7 +22,7 @@ MOVES = {
         Move("Fit runs", r"^Fitted to \d+ runs: E = \d", keys=("ArrowDown",)),
     ),
     "ring": (
-        Move("Step", r"^Step 1 of 6: reduce-scatter", keys=("ArrowRight",)),
+        Move("Step", r"^Step 2 of 6: reduce-scatter", keys=("ArrowRight",)),
         Move("Step", r"^Step [456] of 6: all-gather", mouse="drag"),
         Move("Ranks", r"^Step 2 of 2: all-gather. rank 0 has 11, 22", keys=("ArrowUp", "ArrowUp")),
     ),

@@ -1,7 +1,6 @@
 """Right answers to the lesson's exercises by other algorithms: all must pass."""
 
 import math
-from fractions import Fraction
 
 import torch
 import torch.nn.functional as F
@@ -70,16 +69,6 @@ def bytes_as_a_tensor(parameters, ranks, stage):
     return each.sum() * parameters
 
 
-def enough_in_fractions(p, v, most):
-    bound = Fraction(most).limit_denominator(1000)
-    group = 1 if v == 1 else p
-    return math.ceil((p - 1) * (1 - bound) / (bound * v * group)) * group
-
-
-def enough_as_a_float(p, v, most):
-    return float(next(m for m in range(1, 10**6) if (v == 1 or m % p == 0) and 1 - v * m / (v * m + p - 1) <= most))
-
-
 def optimum_of_the_law(E, A, B, alpha, beta, C):
     return Law(E, A, B, alpha, beta).best_size(C)
 
@@ -138,6 +127,5 @@ RIGHT = {
     "split_feed_forward": named(split_with_the_bias_on_rank_0, split_unit_by_unit),
     "alternating_schedule": named(schedule_in_plain_tuples, schedule_by_a_limit),
     "training_bytes": named(bytes_step_by_step, bytes_as_a_tensor),
-    "enough_microbatches": named(enough_in_fractions, enough_as_a_float),
     "compute_optimal": named(optimum_of_the_law, optimum_by_golden_section),
 }

@@ -272,6 +272,7 @@ def _chats():
 
 likelihood = Exercise(
     "answer_log_p",
+    inline=True,
     title="Learn from preferences, step 1 of 2",
     goal="How probable does a model find a whole answer? It read B chats and gave logits (B, T, V). `targets` (B, T) "
     "are those of your chat_labels: the token that follows where the assistant writes it, and −100 elsewhere. Return "
@@ -323,6 +324,7 @@ softmax_over_the_places    log_softmax(-1) → log_softmax(1)
 
 preference = Exercise(
     "dpo_loss",
+    inline=True,
     title="Learn from preferences, step 2 of 2",
     goal="Of two answers to a prompt, people like one better. For B such pairs you have ln p of each whole answer, "
     "as in step 1: `better` and `worse` (B,) from the model that is trained, `reference_better` and "

@@ -19,7 +19,7 @@ not occur in training.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import mean
@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from tx_helpers.lessons.adapting.lora import add_lora
 from tx_helpers.nn.arguments import check_numbers, check_one_of
 from tx_helpers.nn.models import TransformerModel
-from tx_helpers.text.data import PAD, pad_right
+from tx_helpers.text.data import BOS, PAD, pad_right
 from tx_helpers.text.world_tasks import sentiment
 from tx_helpers.text.world_vocabulary import CLS, SENTIMENTS, SEP, world_tokenizer
 from tx_helpers.training.contexts import RandomStream
@@ -47,6 +47,7 @@ BATCH, QUESTIONS, RANK = 16, 200, 4
 RATES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
 RANKS, RANK_RATES = (1, 2, 4, 8, 16), (5e-3, 1e-2, 2e-2, 4e-2)
 SLOWER = 1e-2  # the best of three rates, on other seeds, of LoRA beside all maps
+SHOTS = (0, 2)  # of each label, in a prompt
 MAPS = ("query", "key", "value", "output", "expand", "contract")  # all of a block
 SEEDS, TUNING_SEEDS = (0, 1, 2), (10, 11, 12)
 
@@ -189,6 +190,27 @@ def guess(seed: int) -> float:
     return (examples(QUESTIONS, "test", seed)[1] == commonest).double().mean().item()
 
 
+def prompted(shots: int, seed: int, words: Sequence[str] = ("sad", "neutral", "happy")) -> float:
+    """The share of right labels of the pretrained decoder, untrained: the likeliest of three words behind a text.
+
+    Before the text stand `shots` short texts of each label, drawn by the seed, each with its word; `words` are in the
+    order of SENTIMENTS.
+    """
+    tokenizer, drawn = world_tokenizer(), random.Random(seed)
+    texts, labels = sentiment(max(LABELS), split="train", seed=seed)
+    said = dict(zip(SENTIMENTS, words, strict=True))
+    pool = [(text, label) for text, label in zip(texts, labels, strict=True) if len(text.split()) < 30]
+    shown = [pair for label in SENTIMENTS for pair in drawn.sample([p for p in pool if p[1] == label], shots)]
+    drawn.shuffle(shown)
+    before = " ".join(f"{text} {said[label]}" for text, label in shown)
+    asked, right = sentiment(QUESTIONS, split="test", seed=seed)
+    rows = [torch.tensor([[BOS, *tokenizer.encode(f"{before} {text}")]]) for text in asked]
+    ids, model = [tokenizer.tokens.index(word) for word in words], world_model("decoder")
+    with torch.no_grad():
+        found = [SENTIMENTS[int(model(row)[0, -1, ids].argmax())] for row in rows]
+    return sum(map(str.__eq__, found, right)) / QUESTIONS
+
+
 def best_rate(rates: dict[str, list[float]]) -> float:
     """The rate with the highest mean score."""
     return float(max(rates, key=lambda rate: mean(rates[rate])))
@@ -201,6 +223,7 @@ def learn_all() -> dict[str, Any]:
     {"made": how, "guess": [one a seed], "trained": {way: parameters},
      "scores": {budget: {way: {labels: [one a seed]}}},      budget: "steps" or "passes", see BUDGETS
      "rates": {way: {rate: [one a tuning seed]}},            100 labels, 60 steps
+     "prompted": {examples of each label: [one a seed]},
      "rank_rates": {rank: {rate: [one a tuning seed]}},      LoRA, 100 labels, 60 steps
      "ranks": {rank: [one a seed]}, "rank_parameters": {rank: parameters},       each at the best of these rates
      "all_maps": {"right": [one a seed], "rate": SLOWER, "trained": parameters, "rates": {rate: [one a tuning seed]}}}
@@ -244,6 +267,7 @@ def learn_all() -> dict[str, Any]:
         for budget in BUDGETS
     }
     table["rates"] = tried
+    table["prompted"] = {str(shots): [prompted(shots, seed) for seed in SEEDS] for shots in SHOTS}
     return table
 
 

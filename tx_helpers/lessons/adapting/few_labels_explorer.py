@@ -41,7 +41,7 @@ def spread(scores: Sequence[float]) -> Spread:
 def spreads(table: Mapping[str, Any], budget: str = "steps") -> dict[str, dict[int, Spread]]:
     """Way -> number of labels -> the spread of its scores. ValueError for a table that lacks one of them."""
     check_types("few_labels", Mapping, table=table)
-    missing = [key for key in ("labels", "guess", "trained", "scores") if key not in table]
+    missing = [key for key in ("labels", "guess", "prompted", "trained", "scores") if key not in table]
     missing += [] if missing else [equal for equal in BUDGETS if equal not in table["scores"]]
     missing += [] if missing else [way for way in WAYS if way not in table["scores"][budget]]
     if missing:
@@ -61,6 +61,7 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str
     seeds: a dot for each seed. A broken line at `target`, a dotted one where guessing is.
     """
     found, guess, seeds_of = spreads(table, budget), spread(table["guess"]), len(table["guess"])
+    told = spread(table["prompted"]["2"])
     tried = sorted(table["labels"])
     worst = min(min(rows) for way in table["scores"][budget].values() for rows in way.values())
     by_way = {NAMES[way]: [by_labels[n] for n in tried] for way, by_labels in found.items()}
@@ -83,7 +84,11 @@ def draw(table: Mapping[str, Any], labels: int, target: float = 0.8, budget: str
         legend=False,
         bands={way: ([one.low for one in row], [one.high for one in row]) for way, row in by_way.items()},
         marks=dots if seeds else {},
-        levels={"without a model": guess.mean, "": target},
+        levels={
+            f"prompted {told.mean:.0%}, the commonest label {guess.mean:.0%}": guess.mean,
+            " ": told.mean,
+            "": target,
+        },
         at=labels,
         xform="{:,.0f}".format,
         percent=True,
@@ -114,7 +119,8 @@ def describe(table: Mapping[str, Any], labels: int, target: float = 0.8, budget:
     needed = ", ".join(f"{way} {'never' if count is None else f'{count:,}'}" for way, count in needs.items())
     return (
         f"From {labels:,} labels, equal {budget}: {', '.join(ranked)}; "
-        f"without a model {spread(table['guess']).mean:.0%}. "
+        f"prompted with six examples {spread(table['prompted']['2']).mean:.0%}, "
+        f"the commonest label {spread(table['guess']).mean:.0%}. "
         f"Labels for {target:.0%}: {needed}."
     )
 

@@ -67,11 +67,15 @@ class PairBatch(NamedTuple):
         return PairBatch(*(part.to(device) for part in self))
 
 
+def scored_log_p(logits: Tensor, targets: Tensor) -> Tensor:
+    """ln p of each row's answer (B,), in nats: logits (B, T, V); targets (B, T), IGNORE where nothing is scored."""
+    losses = F.cross_entropy(logits.mT, targets, ignore_index=IGNORE, reduction="none")  # (B, T)
+    return -losses.sum(-1)
+
+
 def answer_log_probability(model: nn.Module, batch: TextBatch) -> Tensor:
     """ln π(answer | question) of each row (B,), in nats: the sum over the targets that are scored."""
-    logits = model(batch.input)  # (B, T, V)
-    losses = F.cross_entropy(logits.mT, batch.target, ignore_index=IGNORE, reduction="none")  # (B, T)
-    return -losses.sum(-1)
+    return scored_log_p(model(batch.input), batch.target)
 
 
 def dpo_loss(
@@ -127,18 +131,20 @@ def align(
     lr: float = RATE,
     seed: int = 0,
     loss: Callable[..., Tensor] | None = None,
+    log_p: Callable[[Tensor, Tensor], Tensor] = scored_log_p,
     evaluate: Callable[[nn.Module], dict[str, float]] | None = None,
     every: int = 10,
 ) -> nn.Module:
     """A copy of the model, trained by DPO; the model itself is the reference and stays as it is.
 
-    loss: a function like `dpo_loss`, called with four (B,) and beta. evaluate: called each `every` steps.
+    loss: a function like `dpo_loss`, called with four (B,) and beta. log_p: one like `scored_log_p`. evaluate: called
+    each `every` steps.
     """
     check_types("align", Sequence, pairs=pairs)
     compare = loss or (lambda *four_and_beta: dpo_loss(*four_and_beta[:4], beta=four_and_beta[4]))
 
     def pair_loss(model: nn.Module, batch: PairBatch) -> Tensor:
-        better, worse = answer_log_probability(model, batch.better), answer_log_probability(model, batch.worse)
+        better, worse = (log_p(model(side.input), side.target) for side in (batch.better, batch.worse))
         return compare(better, worse, batch.reference_better, batch.reference_worse, beta)
 
     aligned = deepcopy(model)

@@ -18,6 +18,8 @@ from tx_helpers.show.plots import Svg
 NAMES = {"whole": "whole", "slower": "a third of the rate", "lora": "LoRA", "rehearsal": "one old text in ten"}
 OLD = {"old": "old answers right", "loss": "loss on plain texts"}
 
+SHARES = {"good": "stories end well", "true": "stories are true", "answers": "other questions right"}
+
 
 # --- compute ----------------------------------------------------------------------------------------------------------
 def means(runs: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, list[float]]:
@@ -27,31 +29,37 @@ def means(runs: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, list[float
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 def draw_drift(table: Mapping[str, Any], beta: str) -> Svg:
-    """Left: ln p of both answers at one β. Right: the KL at every β."""
+    """ln p of both answers at one β, the KL at every β, and what the model writes at one β."""
     check_one_of("drift", tuple(table["runs"]), beta=beta)
     found = {name: means(runs) for name, runs in table["runs"].items()}
     one = found[beta]
     steps = one["step"]
+    frame: dict[str, Any] = dict(size=(250, 290), xlabel="step of DPO", dots=True)
     answers = line_chart(
         {"better answer": (steps, one["better"]), "worse answer": (steps, one["worse"])},
-        size=(384, 290),
         title=f"ln p of unseen answers, β = {beta}",
-        xlabel="step of DPO",
         ylabel="nats",
         ylim=(-40, -15),
-        dots=True,
+        **frame,
     )
     apart = line_chart(
         {f"β = {name}": (steps, each["kl"]) for name, each in found.items()},
-        size=(384, 290),
         title="KL to the model before",
-        xlabel="step of DPO",
         ylabel="nats a story",
-        ylim=(0, 16),
+        ylim=(0, 20),
         faint=[f"β = {name}" for name in found if name != beta],
-        dots=True,
+        **frame,
     )
-    return side_by_side([answers, apart], alt=describe_drift(table, beta))
+    kept = line_chart(
+        {name: (steps, one[key]) for key, name in SHARES.items()},
+        title=f"learned and unlearned, β = {beta}",
+        ylabel="",
+        ylim=(0, 1.4),
+        yticks=(0, 0.25, 0.5, 0.75, 1),
+        percent=True,
+        **frame,
+    )
+    return side_by_side([answers, apart, kept], alt=describe_drift(table, beta))
 
 
 def draw_forgetting(table: Mapping[str, Any], way: str, old: str) -> Svg:

@@ -1,8 +1,10 @@
 """What is scored in a chat decides what a model learns: three choices, recorded.
 
-recorded()["answers and <end>"]     # {"right": […], "stops": […], "words": […], "trained": tokens}, one a seed
+recorded()["answers and <end>"]     # {"right": […], "stops": […], "words": […], "strange": […]}, one a seed
+recorded()["longer"]                # the share that is right after LONGER steps, one a seed
 
 right    share of questions answered right, word for word, whatever follows the answer
+strange  share of the wrong answers with a word that the question and its text do not have
 stops    share of answers that the model ends by <end>, within LONGEST tokens
 words    tokens that it writes until it stops, or LONGEST
 """
@@ -34,7 +36,7 @@ CHOICES: dict[str, Labels] = {
     "answers without <end>": endless_labels,
     "every token": all_labels,
 }
-LONGEST, STEPS, SEEDS = 30, 80, (0, 1, 2)
+LONGEST, STEPS, LONGER, SEEDS = 30, 80, 240, (0, 1, 2)
 
 
 def written(model: nn.Module, chats: Sequence[Chat], longest: int = LONGEST) -> list[list[str]]:
@@ -51,16 +53,17 @@ def habits(model: nn.Module, chats: Sequence[Chat]) -> dict[str, float]:
     answers = [chat[1]["content"].split() for chat in chats]
     right = [text[: len(answer)] == answer for text, answer in zip(texts, answers, strict=True)]
     stops = [END in text for text in texts]
-    return {
-        name: round(sum(values) / len(chats), 4)
-        for name, values in {"right": right, "stops": stops, "words": list(map(len, texts))}.items()
-    }
+    wrong = [(text, chat[0]["content"]) for text, chat, known in zip(texts, chats, right, strict=True) if not known]
+    strange = [not {*text} - {END} <= {*asked.split()} for text, asked in wrong]
+    columns = {"right": right, "stops": stops, "words": list(map(len, texts)), "strange": strange}
+    return {name: round(sum(values) / max(len(values), 1), 4) for name, values in columns.items()}
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
 def tune_all() -> dict[str, Any]:
-    """{choice: {"right", "stops", "words": [one a seed]}}"""
-    table: dict[str, Any] = {name: {"right": [], "stops": [], "words": []} for name in CHOICES}
+    """{choice: {"right", "stops", "words", "strange": [one a seed]}, "longer": [right, one a seed]}"""
+    columns = ("right", "stops", "words", "strange")
+    table: dict[str, Any] = {name: {column: [] for column in columns} for name in CHOICES} | {"longer": []}
     for seed in SEEDS:
         data = chats(1500, kinds=["answer", "story"], seed=seed)
         asked = chats(80, split="test", kinds=["answer"], seed=seed + 7)
@@ -69,8 +72,10 @@ def tune_all() -> dict[str, Any]:
             for key, value in habits(tuned, asked).items():
                 table[name][key].append(value)
             print(f"seed {seed} {name}: {table[name]}")
+        longer = tune(world_model("decoder"), data, steps=LONGER, seed=seed)
+        table["longer"].append(habits(longer, asked)["right"])
     return table
 
 
-RECORDED = Experiment(Path(__file__).with_suffix(".json"), tune_all, "2 minutes", {"seeds": SEEDS})
+RECORDED = Experiment(Path(__file__).with_suffix(".json"), tune_all, "4 minutes", {"seeds": SEEDS})
 recorded = RECORDED.read

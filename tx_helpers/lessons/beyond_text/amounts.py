@@ -24,6 +24,7 @@ from tx_helpers.training.experiment import Experiment
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "ViT": TinyViT,
     "ViT, patches of 4 × 4": partial(TinyViT, size=4),
+    "ViT, one patch of 8 × 8": partial(TinyViT, size=8),
     "convolution, equal size": SmallConvolution,
     "convolution, equal cost": partial(SmallConvolution, widths=(16, 24, 23)),
 }

@@ -57,11 +57,11 @@ def draw(step: Step, table: int, count: int, turn: int) -> Svg:
         x, y = left + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
         fill = GREY.tint if cell in CORNERS.tolist() else PAPER
         parts.append(shape("rect", x=x, y=y, width=CELL, height=CELL, fill=fill, stroke=LINE))
-        parts += _drawn(int(tables.cells[table, cell]), x + 17, y + 17)
+        parts += drawn(int(tables.cells[table, cell]), x + 17, y + 17)
     hand = int(tables.hand[table])
     x, y = left + CELL * (hand % SIDE), top + CELL * (hand // SIDE)
     parts.append(shape("circle", cx=x + CELL / 2, cy=y + CELL / 2, r=38, fill="none", stroke=INK, stroke_width=3))
-    parts += _drawn(int(tables.held[table]), x + 17, y + 17)
+    parts += drawn(int(tables.held[table]), x + 17, y + 17)
     right = left + CELL * SIDE + 110
     if fulfilled(tables)[table]:
         parts.append(box(right, top + 20, 220, 44, "carried out", GREEN))
@@ -80,7 +80,8 @@ def draw(step: Step, table: int, count: int, turn: int) -> Svg:
     return card(right + 240, top + CELL * SIDE + 20, parts, describe(step, table, count, turn))
 
 
-def _drawn(pair: int, left: float, top: float, size: int = 10) -> list[str]:
+def drawn(pair: int, left: float, top: float, size: float = 10) -> list[str]:
+    """The shape of a pair of `PAIRS` as a path, with pixels of this size; nothing for `NOTHING`."""
     if pair == NOTHING:
         return []
     colour, form = PAIRS[pair]

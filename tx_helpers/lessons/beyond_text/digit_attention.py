@@ -4,7 +4,6 @@
 
 The weights are those of a real forward pass, row 0 of softmax(Q Kᵀ/√K) in the chosen layer and head. A large weight is
 no proof that the patch matters: hide the patch that gets most or least, and see whether the answer changes.
-`draw_positions` shows how alike the learned positions of the patches are (Dosovitskiy et al. 2021, figure 7).
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from tx_helpers.lessons.beyond_text.digits import digits
 from tx_helpers.lessons.beyond_text.vit import SIDE, TinyViT, class_attention, patches
-from tx_helpers.nn.arguments import check_numbers, check_one_of, check_tensors, check_types
+from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
 from tx_helpers.show.plots import Svg
@@ -166,24 +165,6 @@ def _answers(seen: Reading, label: int, x: float) -> list[str]:
     return parts
 
 
-def draw_positions(similarity: Tensor) -> Svg:
-    """A small map for each patch: how alike its learned position is to those of all patches. Blue is more, orange less.
-
-    similarity (N, N): what `position_map` gives.
-    """
-    check_tensors("draw_positions", similarity=(similarity, "float N N"))
-    per_side, cell, pitch = round(len(similarity) ** 0.5), 24, 24 * round(len(similarity) ** 0.5) + 14
-    parts = []
-    for patch, row in enumerate(similarity.tolist()):
-        left, top = 14 + pitch * (patch % per_side), 14 + pitch * (patch // per_side)
-        for other, cosine in enumerate(row):
-            x, y = left + cell * (other % per_side), top + cell * (other // per_side)
-            fill = (BLUE if cosine >= 0 else ORANGE).full
-            size = dict(width=cell - 2, height=cell - 2, rx=3, stroke=INK if other == patch else EDGE)
-            parts.append(shape("rect", x=x, y=y, fill=fill, fill_opacity=round(min(1, abs(cosine)), 3), **size))
-    return card(14 + pitch * per_side, 14 + pitch * per_side, parts, describe_positions(similarity))
-
-
 # --- describe ---------------------------------------------------------------------------------------------------------
 def article(label: int) -> str:
     """Of a digit: "an" 8, "a" any other."""
@@ -209,20 +190,6 @@ def _place(patch: int, count: int) -> str:
 def _answer(chances: Tensor, label: int) -> str:
     best = int(chances.argmax())
     return f"{best} ({chances[best]:.2f}), {'right' if best == label else 'wrong'}"
-
-
-def describe_positions(similarity: Tensor) -> str:
-    """The mean cosine of neighbours, of all other pairs, and of the four corners."""
-    per_side = round(len(similarity) ** 0.5)
-    down, across = torch.arange(len(similarity)) // per_side, torch.arange(len(similarity)) % per_side
-    away = (down[:, None] - down).abs() + (across[:, None] - across).abs()
-    corners = (down % (per_side - 1) == 0) & (across % (per_side - 1) == 0)
-    apart = corners[:, None] & corners & (away > 0)
-    near, far = similarity[away == 1].mean(), similarity[(away > 1) & ~apart].mean()
-    return (
-        f"Mean cosine of the learned positions: next to each other {near:z.2f}, further apart {far:z.2f}, "
-        f"the four corners {similarity[apart].mean():z.2f}."
-    )
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------

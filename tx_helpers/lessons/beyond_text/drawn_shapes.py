@@ -70,7 +70,7 @@ def pictures_of(captions: Tensor, generator: torch.Generator) -> Tensor:
     place = captions[:, 2] - WORDS.index(PLACES[0])
     shift = torch.randint(0, 4, (len(captions), 2), generator=generator)  # 8 − 5 + 1 places in a quarter
     top, left = 8 * (place // 2) + shift[:, 0], 8 * (place % 2) + shift[:, 1]
-    return _stamped(colour, form, top, left, generator)
+    return stamped(colour, form, top, left, generator)
 
 
 def one_shape(
@@ -104,7 +104,7 @@ def pictures_of_two(captions: Tensor, generator: torch.Generator) -> Tensor:
     for half, start in enumerate((0, 3)):
         top = torch.randint(0, SIZE - EDGE + 1, (len(captions),), generator=generator)
         left = 8 * half + torch.randint(0, 4, (len(captions),), generator=generator)
-        pixels += _stamped(captions[:, start], captions[:, start + 1] - len(COLOURS), top, left, generator)
+        pixels += stamped(captions[:, start], captions[:, start + 1] - len(COLOURS), top, left, generator)
     return pixels
 
 
@@ -113,7 +113,7 @@ def swapped(captions: Tensor) -> Tensor:
     return captions[:, [3, 4, 2, 0, 1]]
 
 
-def _stamped(colour: Tensor, form: Tensor, top: Tensor, left: Tensor, generator: torch.Generator) -> Tensor:
+def stamped(colour: Tensor, form: Tensor, top: Tensor, left: Tensor, generator: torch.Generator) -> Tensor:
     """A shape in each picture at (top, left), with a lightness of 0.7 to 1."""
     count, steps = len(colour), torch.arange(EDGE)
     light = 0.7 + 0.3 * torch.rand(count, generator=generator)

@@ -71,67 +71,6 @@ def _squares(tokens, H, W):
     return tokens.reshape(-1, H // P, W // P, P, P)
 
 
-# --- a graph as a mask -----------------------------------------------------------------------------------------------
-
-edges_mask = Exercise(
-    "neighbour_mask",
-    title="A mask from edges",
-    goal="A graph has N nodes, numbered from 0. edges is a list of pairs of numbers; an edge joins its two nodes in "
-    "both directions. Return a mask (N, N) of truth values: True where the node of the row may look at the node of the "
-    "column. A node may look at its neighbours and at itself.",
-    difficulty=1,
-    minutes=6,
-    source="Dwivedi and Bresson 2021",
-    cases=lambda: [
-        ([(0, 1), (1, 2)], 4),
-        ([(3, 0), (4, 2), (1, 4), (2, 0)], 5),
-        ([(0, 5), (2, 2), (4, 1)], 6),
-    ],
-    picture=True,
-    hints=(
-        "Begin with torch.zeros(N, N, dtype=torch.bool). Which entries does one edge (a, b) switch on?",
-        "mask[a, b] and mask[b, a]. The diagonal is on for every node, also for one without an edge.",
-        "mask = torch.eye(N, dtype=torch.bool), then a loop over the edges.",
-    ),
-)
-
-
-@edges_mask.solution
-def neighbour_mask(edges, N):
-    """(N, N), True where a node may look: at itself and at its neighbours."""
-    mask = torch.eye(N, dtype=torch.bool)  # a node sees itself
-    for a, b in edges:
-        mask[a, b] = True
-        mask[b, a] = True
-    return mask
-
-
-edges_mask.slips("""
-one_direction    return _edges(edges, N, back=False)
-  Your edges run one way: the first node looks at the second, but not back. Switch on mask[b, a], too.
-other_direction    return _edges(edges, N, there=False)
-  Your edges run one way: the second node looks at the first, but not back. Switch on mask[a, b], too.
-not_itself    return _edges(edges, N, itself=False)
-  Your nodes cannot look at themselves. A node without an edge would then have nothing to look at.
-forbidden_for_allowed    return ~_edges(edges, N)
-  Your mask is the opposite: True where a node must not look. Here True means that it may.
-causal_too    return _edges(edges, N).tril()
-  You left only columns up to the row's number. A graph has no order: a node may look at a later one.
-nodes_from_one    return _edges([(a - 1, b - 1) for a, b in edges], N)
-  You took 1 away from the numbers of the nodes. They begin with 0.
-two_steps    return (_edges(edges, N).float() @ _edges(edges, N).float()) > 0
-  Your nodes look at their neighbours' neighbours. One block reaches one edge; the next does the rest.
-""")
-
-
-def _edges(edges, N, *, itself=True, back=True, there=True):
-    mask = torch.eye(N, dtype=torch.bool) if itself else torch.zeros(N, N, dtype=torch.bool)
-    for a, b in edges:
-        mask[a, b] |= there
-        mask[b, a] |= back
-    return mask
-
-
 # --- a classifier made of captions -----------------------------------------------------------------------------------
 
 by_captions = Exercise(
@@ -186,117 +125,6 @@ def _classes(captions):
     return F.normalize(captions.mean(1), dim=-1)
 
 
-# --- codes -----------------------------------------------------------------------------------------------------------
-
-codes = Exercise(
-    "nearest_codes",
-    title="Patches as words of a codebook",
-    goal="x (B, N, D) are the vectors of N patches. codebook (K, D) holds K learned vectors. Return ids (B, N): the "
-    "number of the codebook's vector that is nearest to each patch. Nearest means the smallest distance (root of the "
-    "sum of squared differences). After this step a picture is a text of ids, which a decoder can write.",
-    formula=r"\mathrm{id}_n = \arg\min_k \lVert x_n - e_k \rVert",
-    difficulty=2,
-    minutes=8,
-    source="van den Oord et al. 2017, equation 1",
-    cases=lambda: [
-        (torch.tensor([[[1.0, 1.0], [3.0, 0.0], [-1.0, 2.0]]]), torch.tensor([[1.0, 0.5], [9.0, 9.0], [-1.0, 1.0]])),
-        (*(random_tensors((2, 30, 4), (8, 4), seed=59)),),
-        (
-            2 * random_tensors((3, 40, 3), seed=60)[0],
-            random_tensors((6, 3), seed=61)[0] * torch.arange(1.0, 7)[:, None],
-        ),
-    ],
-    hints=(
-        "Each patch needs K distances: (B, N, K). Give x and the codebook axes so that they can be subtracted.",
-        "x[:, :, None] − codebook is (B, N, K, D). Square, add up over D.",
-        "return distances.argmin(-1). The root does not change which is smallest.",
-    ),
-)
-
-
-@codes.solution
-def nearest_codes(x, codebook):
-    """ids (B, N): the number of the nearest vector of the codebook (K, D) for each patch of x (B, N, D)."""
-    differences = x[:, :, None] - codebook  # (B, N, K, D)
-    distances = differences.square().sum(-1)  # (B, N, K)
-    return distances.argmin(-1)
-
-
-codes.slips("""
-largest_product    return (x @ codebook.T).argmax(-1)
-  You took the largest product. A long vector of the codebook then wins although it is far away.
-largest_cosine    return (F.normalize(x, dim=-1) @ F.normalize(codebook, dim=-1).T).argmax(-1)
-  You compared directions, by the cosine. The distance also counts how long a vector is.
-farthest    return _away(x, codebook).square().sum(-1).argmax(-1)
-  You took the largest distance. The nearest has the smallest: argmin.
-not_squared    return _away(x, codebook).sum(-1).argmin(-1)
-  You added the differences as they are, so that + and − cancel. Square them first.
-absolute    return _away(x, codebook).abs().sum(-1).argmin(-1)
-  You added absolute differences. That is another distance; here the differences are squared.
-largest_difference    return _away(x, codebook).abs().amax(-1).argmin(-1)
-  You compared the largest of the D differences. All of them count: add up their squares.
-counted_from_one    return _away(x, codebook).square().sum(-1).argmin(-1) + 1
-  Your ids begin with 1. The first vector of the codebook has the number 0.
-""")
-
-
-def _away(x, codebook):
-    return x[:, :, None] - codebook
-
-
-# --- sound -----------------------------------------------------------------------------------------------------------
-
-sound = Exercise(
-    "sound_tokens",
-    title="A sound as tokens",
-    goal="wave (S,) holds the samples of a sound. Cut it into frames of `width` samples; each frame begins `hop` "
-    "samples after the one before, and what is left over at the end is dropped. Multiply each frame by window (width,)."
-    " Return how strong each frequency is in each frame, the absolute values of torch.fft.rfft: (frames, width/2 + 1).",
-    difficulty=2,
-    minutes=8,
-    source="Radford et al. 2022 (Whisper), section 2.2",
-    cases=lambda: [
-        (torch.tensor([0.0, 1, 0, -1, 0, 1, 0, -1, 5, 5]), 4, 2, torch.tensor([0.0, 0.5, 1.0, 0.5])),
-        (random_tensors((50,), seed=62)[0], 8, 3, torch.hann_window(8)),
-        (random_tensors((33,), seed=63)[0], 6, 6, torch.hann_window(6)),
-    ],
-    hints=(
-        "How many frames fit? The last one begins at S − width or before: 1 + (S − width) // hop.",
-        "wave.unfold(0, width, hop) gives the frames (frames, width). The window multiplies each row.",
-        "return torch.fft.rfft(frames * window).abs()",
-    ),
-)
-
-
-@sound.solution
-def sound_tokens(wave, width, hop, window):
-    """(frames, width/2 + 1): the strength of each frequency in each frame of wave (S,)."""
-    frames = wave.unfold(0, width, hop)  # (frames, width)
-    return torch.fft.rfft(frames * window).abs()
-
-
-sound.slips("""
-no_window    return torch.fft.rfft(_frames(wave, width, hop)).abs()
-  You left out the window. A frame's hard edges look like frequencies that the sound does not have.
-squared    return torch.fft.rfft(_frames(wave, width, hop) * window).abs().square()
-  Your numbers are squared: that is the power. Here the absolute value is asked for.
-real_part    return torch.fft.rfft(_frames(wave, width, hop) * window).real
-  You kept only the real part. A sine and a cosine of one pitch must look alike: take the absolute value.
-window_after    return torch.fft.rfft(_frames(wave, width, hop)).abs() * window[: width // 2 + 1]
-  You put the window on the frequencies. It belongs on the samples, before the transform.
-logarithm_too    return (torch.fft.rfft(_frames(wave, width, hop) * window).abs() + 1e-6).log()
-  You took a logarithm as well. Whisper does so, but only after this step.
-divided_by_the_width    return torch.fft.rfft(_frames(wave, width, hop) * window).abs() / width
-  You divided by the frame's width. The transform is asked for as torch.fft.rfft gives it.
-backwards    return torch.fft.rfft(_frames(wave, width, hop) * window).abs().flip(0)
-  Your frames come from the end of the sound to its beginning.
-""")
-
-
-def _frames(wave, width, hop):
-    return wave.unfold(0, width, hop)
-
-
 # --- the quiz --------------------------------------------------------------------------------------------------------
 
 QUIZ = questions("""
@@ -320,10 +148,10 @@ Why could our model not tell a caption from the one with the shapes exchanged?
   - It had no positions for its words | It has learned positions for each word.
   - Its pictures did not show which shape is left | They show it: with opposites in the batch it learned it.
   * Random batches never asked for the order | The right words were enough to win.
-A graph is a chain: 0 – 1 – 2 – 3. How many blocks with its mask until node 0 knows of node 3?
-  - 1 | The mask lets node 0 look only at itself and node 1.
-  * 3 | Each block carries information over one edge.
-  - 4 | There are four nodes, but only three edges between 0 and 3.
+A decoder answers questions about a picture. How does the picture get in?
+  - By cross-attention of its own alone | Some models do that; ours has no such layer.
+  * One matrix turns patches into vectors, which stand before the words | To the blocks they are tokens like others.
+  - As a caption that another model writes | Then all is lost that the caption does not name.
 What does a Transformer need before it can write a robot's actions?
   * A number for each action, as for a word | The decoder then writes it like any other token.
   - A new kind of block for movements | The blocks stay the same: only the tokens are new.

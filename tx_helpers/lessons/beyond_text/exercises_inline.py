@@ -1,4 +1,4 @@
-"""The exercises that stand where the notebook needs them: cut a picture into patches, and the contrastive loss."""
+"""The exercises that stand where the notebook needs them: patches, the contrastive loss, a picture before words."""
 
 import torch
 import torch.nn.functional as F
@@ -193,3 +193,71 @@ sign_turned    return -(_rows(scores) + _rows(scores.T)) / 2
 
 def _rows(s):
     return F.cross_entropy(s, torch.arange(len(s)))
+
+
+# --- a picture before the words --------------------------------------------------------------------------------------
+
+joining = Exercise(
+    "picture_row",
+    inline=True,
+    title="A picture before the words",
+    goal="patches (B, N, P) are pictures, question (B, Q) and answer (B, A) are ids of words. W (P, D) projects a "
+    "patch; E (words, D) holds the words' vectors. Return the row (B, N + Q + A, D): projected patches, question, "
+    "answer. And the targets (B, N + Q + A): at each place the next word if it belongs to the answer, and −100, which "
+    "the loss skips, elsewhere.",
+    difficulty=2,
+    minutes=10,
+    source="Liu et al. 2023 (LLaVA), section 4",
+    cases=lambda: [
+        (*_made(1, 2, 3, 2, 64), *_matrices(2, 2, 65)),
+        (*_made(3, 4, 5, 2, 66), *_matrices(6, 3, 67)),
+        (*_made(2, 1, 2, 4, 68), *_matrices(3, 5, 69)),
+    ],
+    hints=(
+        "torch.cat([patches @ W, E[question], E[answer]], 1) is the row. Now ask at each place: what comes next?",
+        "The last word of the question is followed by the first word of the answer. Before it stand N + Q − 1 places "
+        "that ask for nothing; the last place of all asks for nothing, too.",
+        "torch.cat of three: torch.full((B, N + Q − 1), -100), answer, torch.full((B, 1), -100), along axis 1.",
+    ),
+)
+
+
+def _made(B, N, Q, A, seed):
+    generator = torch.Generator().manual_seed(seed)
+    P = {64: 2, 66: 6, 68: 3}[seed]
+    words = [torch.randint(9, (B, count), generator=generator) for count in (Q, A)]
+    return torch.randn(B, N, P, generator=generator), *words
+
+
+def _matrices(P, D, seed):
+    return random_tensors((P, D), (9, D), seed=seed)
+
+
+@joining.solution
+def picture_row(patches, question, answer, W, E):
+    """Row (B, N + Q + A, D) and targets (B, N + Q + A) of patches (B, N, P), a question (B, Q), an answer (B, A)."""
+    seen = patches @ W  # (B, N, P) -> (B, N, D)
+    row = torch.cat([seen, E[question], E[answer]], dim=1)
+    targets = torch.full(row.shape[:2], -100)
+    start = seen.shape[1] + question.shape[1] - 1  # the place of the question's last word
+    targets[:, start:-1] = answer
+    return row, targets
+
+
+joining.slips("""
+not_shifted    targets[:, start:-1] = answer → targets[:, start + 1 :] = answer
+  Your targets name the word that stands at a place. They must name the one that comes next: begin one place earlier.
+question_asked_too    targets[:, start:-1] = answer → targets[:, start:-1] = answer
+      ⏎ targets[:, seen.shape[1] : start] = question[:, 1:]
+  You ask for the question's words, too. Only the answer counts: −100 at all other places.
+nothing_is_zero    -100 → 0
+  You wrote 0 where nothing is asked. 0 is the id of a word; the loss skips −100.
+picture_last    [seen, E[question], E[answer]] → [E[question], E[answer], seen]
+  Your picture stands after the words. Each place looks only to its left, so the answer would never see it.
+picture_between    [seen, E[question], E[answer]] → [E[question], seen, E[answer]]
+  Your picture stands between question and answer. Put it first: it comes before all words.
+shifted_back    targets[:, start:-1] = answer → targets[:, start - 1 : -2] = answer
+  Your targets begin one place too early: at the question's last word but one, the next word is none of the answer.
+last_answer_alone    targets[:, start:-1] = answer → targets[:, -2] = answer[:, -1]
+  You ask for the answer's last word only. Each word of the answer is a target.
+""")

@@ -172,15 +172,3 @@ def class_attention(model: TinyViT, images: Tensor) -> Tensor:
     ):
         model(images)
     return torch.stack([block[:, :, 0] for block in weights], dim=1)
-
-
-@torch.no_grad()
-def position_map(model: TinyViT) -> Tensor:
-    """How alike the learned positions of the patches are: the cosines of all pairs, (N, N). Their mean is taken off.
-
-    Dosovitskiy et al. 2021, figure 7, show the same for a model trained on millions of images.
-    """
-    check_types("position_map", TinyViT, model=model)
-    vectors = model.positions.table.weight[1:]
-    vectors = F.normalize(vectors - vectors.mean(0), dim=-1)
-    return vectors @ vectors.T

@@ -170,7 +170,8 @@ def _counting(ids):
 
 gaps = Exercise(
     "gap_scores",
-    title="A decoder fills gaps, step 1 of 2",
+    inline=True,
+    title="Let a decoder fill the gap",
     goal="A decoder cannot look to the right of a gap, but it can read whole sentences. `ids` (T,) is a sentence whose "
     "first token marks its beginning. Put each of `candidates` (C,) in the place `gap` (0 < gap < T). Return (C,): for "
     "each of these sentences the logarithm of its probability under `model`, that is, ln p of every token after the "
@@ -254,11 +255,11 @@ def _scores(model, ids, gap, candidates):
 
 several = Exercise(
     "fill_gaps",
-    title="A decoder fills gaps, step 2 of 2",
-    goal="A sentence has several gaps, and each depends on the others. `scores` is your function of step 1. Go over "
-    "the places in `gaps` in their order, and put into each the candidate with the best score, given what the sentence "
-    "holds by then. Do this `rounds` times, so that the first gaps can change again once the later ones are filled. "
-    "Return the filled sentence (T,); `ids` itself must not change.",
+    title="A decoder fills several gaps",
+    goal="A sentence has several gaps, and each depends on the others. `scores` is your `gap_scores` from above. Go "
+    "over the places in `gaps` in their order, and put into each the candidate with the best score, given what the "
+    "sentence holds by then. Do this `rounds` times, so that the first gaps can change again once the later ones are "
+    "filled. Return the filled sentence (T,); `ids` itself must not change.",
     difficulty=3,
     minutes=10,
     source="Ghazvininejad et al. 2019, mask-predict, for the idea of filling again",
@@ -277,7 +278,7 @@ several = Exercise(
 
 @several.solution
 def fill_gaps(scores, model, ids, gaps, candidates, rounds):
-    """The sentence (T,) with each gap filled by its best candidate, `rounds` times over; scores as in step 1."""
+    """The sentence (T,) with each gap filled by its best candidate, `rounds` times over; scores: gap_scores."""
     text = ids.clone()
     for _ in range(rounds):
         for gap in gaps:

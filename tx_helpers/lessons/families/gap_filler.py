@@ -1,6 +1,6 @@
 """A word is hidden in a text: three pretrained families fill the gap, each asked in the way that it can be asked.
 
-    gap_filler_explorer()
+    gap_filler_explorer(scores=gap_scores)         # scores: a learner's own function, which the row "tried" asks
 
     encoder             <mask> in the gap:            p(word | all other words), one pass
     decoder, left       the beginning, up to the gap: p(word | the words before it), one pass
@@ -11,7 +11,7 @@
 By Bayes' rule the third is the first: a decoder that knows p(text) knows every gap, but needs one pass for each word.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -45,13 +45,37 @@ TEXTS = [
     "and he did not feel sad .",
 ]
 FEWEST, MOST, LETTERS = 4, 60, 400  # words of a text, and its characters
+Scores = Callable[[nn.Module, Tensor, int, Tensor], Tensor]  # model, ids (T,), gap, candidates (C,) -> ln p (C,)
 TRIED, BEST = 60, 5  # words that the decoder tries, the likeliest from the left; words of a column
 COLUMN, ADVANCE, ROW, LEFT = 154, 7.8, 24, 14  # pixels: of a column, of a letter of the text, of a line, and the margin
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
+def text_scores(model: nn.Module, ids: Tensor, gap: int, candidates: Tensor) -> Tensor:
+    """ln p (C,) of the text ids (T,) with each of the candidates (C,) in the place `gap`; the exercise `gap_scores`."""
+    rows = ids.repeat(len(candidates), 1)
+    rows[:, gap] = candidates
+    return model(rows[:, :-1]).log_softmax(-1).gather(2, rows[:, 1:, None])[..., 0].sum(1)
+
+
+def tried(
+    decoder: nn.Module, before: Sequence[int], after: Sequence[int], left: Tensor, scores: Scores = text_scores
+) -> Tensor:
+    """p(word | all others), (V,): the text's probability with each of the likeliest words in the gap, normalised.
+
+    left (V,): p(word | before), from which the likeliest are taken; all others get 0.
+    """
+    allowed = torch.zeros_like(left)
+    allowed[list(word_ids())] = left[list(word_ids())]
+    candidates = allowed.topk(TRIED).indices
+    log_p = scores(decoder, torch.tensor([BOS, *before, 0, *after, EOS]), len(before) + 1, candidates)
+    return torch.zeros_like(left).index_put((candidates,), torch.as_tensor(log_p, dtype=left.dtype).softmax(0))
+
+
 @torch.no_grad()
-def fill(models: Mapping[str, nn.Module], text: str, place: int) -> dict[str, dict[str, float]]:
+def fill(
+    models: Mapping[str, nn.Module], text: str, place: int, scores: Scores = text_scores
+) -> dict[str, dict[str, float]]:
     """Way -> word -> probability, the likeliest first. The word at `place` (from 0) is hidden. No way looks at it."""
     found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)
     check_numbers("fill", least=0, less_than=len(found), whole=True, place=place)
@@ -63,26 +87,11 @@ def fill(models: Mapping[str, nn.Module], text: str, place: int) -> dict[str, di
     columns = {
         "encoder": hidden[0, len(before) + 1].softmax(-1),
         "decoder, left": left,
-        "decoder, tried": tried(models["decoder"], before, after, left),
+        "decoder, tried": tried(models["decoder"], before, after, left, scores),
         "encoder–decoder": written[0, -1].softmax(-1),
     }
     named = {way: _named(chances) for way, chances in columns.items()}
     return named | {"exact": little_world().gap_words(" ".join(found), place)}
-
-
-def tried(decoder: nn.Module, before: Sequence[int], after: Sequence[int], left: Tensor) -> Tensor:
-    """p(word | all others), (V,): the text's probability with each of the likeliest words in the gap, normalised.
-
-    left (V,): p(word | before), from which the likeliest are taken; all others get 0.
-    """
-    allowed = torch.zeros_like(left)
-    allowed[list(word_ids())] = left[list(word_ids())]
-    candidates = allowed.topk(TRIED).indices
-    rows = torch.tensor([[BOS, *before, word, *after, EOS] for word in candidates.tolist()])
-    log_p = decoder(rows[:, :-1]).log_softmax(-1).gather(2, rows[:, 1:, None])[..., 0]  # (TRIED, T)
-    chances = torch.zeros_like(left)
-    chances[candidates] = log_p[:, len(before) :].sum(1).softmax(0)
-    return chances
 
 
 def _named(chances: Tensor) -> dict[str, float]:
@@ -162,10 +171,13 @@ def describe(filled: Mapping[str, Mapping[str, float]], hidden: str) -> str:
 
 
 # --- bind -------------------------------------------------------------------------------------------------------------
-def gap_filler_explorer(models: Mapping[str, nn.Module] | None = None, *, text: str = TEXT, place: int = 4) -> Explore:
+def gap_filler_explorer(
+    models: Mapping[str, nn.Module] | None = None, *, scores: Scores = text_scores, text: str = TEXT, place: int = 4
+) -> Explore:
     """Choose which word of a text is hidden, from 1 to the last one, or type another text.
 
     models: "encoder", "decoder" and "encoder_decoder"; by default the pretrained ones of the little world.
+    scores: how the row "tried" scores texts
     """
     if models is None:
         models = {kind: world_model(kind) for kind in CLASSES}
@@ -173,7 +185,7 @@ def gap_filler_explorer(models: Mapping[str, nn.Module] | None = None, *, text: 
     check_types("gap_filler_explorer", nn.Module, **{f"models[{kind!r}]": models.get(kind) for kind in CLASSES})
     found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)
     check_numbers("gap_filler_explorer", least=1, most=len(found), whole=True, place=place)
-    filled = lru_cache(maxsize=128)(lambda text, place: fill(models, text, place))
+    filled = lru_cache(maxsize=128)(lambda text, place: fill(models, text, place, scores))
 
     def picture(text: str, place: int) -> Svg:
         found = words_of(text, fewest=FEWEST, most=MOST, letters=LETTERS)

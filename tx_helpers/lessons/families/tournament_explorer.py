@@ -1,6 +1,7 @@
 """The tournament as dots: a row for each task, a lane for each family, a dot for each seed, its guess and its bound.
 
     dot_plot()                   # all nine tasks
+    dot_plot([("translate", 60), ("translate", 240)])    # these tasks, after so many steps
     tournament_explorer()        # one task: how each family is asked, and its dots
 
 Left of the dashed line lies the guess, the score of an answer that needs no model: a mean there says nothing about the
@@ -36,6 +37,7 @@ COLOURS = {"encoder": BLUE, "decoder": ORANGE, "encoder_decoder": GREEN}
 LANE, GAP, TOP, WIDE = 15, 12, 56, 860
 AXIS, LONG = 310, 470  # pixels: where the score 0 stands, and how far away 1
 LETTERS = 108  # of a line of text
+ALL = [(task, STEPS) for task in TASKS]
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -68,16 +70,18 @@ def asked(family: str, task: str) -> tuple[str, str]:
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def dot_plot() -> Svg:
-    """All nine tasks: a dot for each seed of each family, the guess and the bound."""
-    table, parts, y = recorded(), _legend(20), TOP + 14.0
-    parts += _scale(y - 8, y + len(TASKS) * (3 * LANE + GAP))
-    for task in TASKS:
+def dot_plot(rows: Sequence[tuple[str, int]] = ALL) -> Svg:
+    """Tasks, each after so many steps: a dot for each seed of each family, the guess and the bound."""
+    table, parts, y = recorded(), _legend(20), TOP + 22.0
+    parts += _scale(y - 8, y + len(rows) * (3 * LANE + GAP))
+    for task, steps in rows:
         parts.append(words(14, y + 1.7 * LANE, SAID[task], font_weight="bold"))
-        parts += _row(table, task, y)
+        if len(rows) != len(TASKS):
+            parts.append(words(14, y + 2.9 * LANE, f"{steps} steps", fill=MUTED))
+        parts += _row(table, task, y, steps=steps)
         y += 3 * LANE + GAP
         parts.append(line(12, y - GAP / 2, WIDE - 12, y - GAP / 2, EDGE))
-    return card(WIDE, y + 4, parts, describe(table))
+    return card(WIDE, y + 4, parts, describe(table, rows))
 
 
 def draw(task: str, steps: int = STEPS) -> Svg:
@@ -110,7 +114,7 @@ def _legend(y: float) -> list[str]:
         shape("rect", x=112, y=y - 11, width=3, height=14, fill=INK),
         words(122, y, "their mean"),
         line(226, y - 12, 226, y + 4, MUTED, stroke_dasharray="4 3", stroke_width=2),
-        words(236, y, "a guess, which needs no model; below it (hollow): no conclusion"),
+        words(236, y, "a guess without a model; below it, hollow: no conclusion"),
         line(636, y - 12, 636, y + 4, INK, stroke_width=2),
         words(646, y, "what perfect knowledge scores"),
     ]
@@ -155,10 +159,12 @@ def _row(table: Mapping[str, Any], task: str, y: float, lane: float = LANE, step
 
 
 # --- describe ---------------------------------------------------------------------------------------------------------
-def describe(table: Mapping[str, Any]) -> str:
+def describe(table: Mapping[str, Any], rows: Sequence[tuple[str, int]]) -> str:
     """Each row: the three means, and the guess."""
-    return f"Nine tasks, means of {len(table['about']['seeds'])} seeds. " + " ".join(
-        f"{SAID[task].rstrip('?')}: {_means(table, task, STEPS)}." for task in TASKS
+    whole = len(rows) == len(TASKS)
+    return f"Nine tasks, means of {len(table['about']['seeds'])} seeds. " * whole + " ".join(
+        f"{SAID[task].rstrip('?')}{'' if whole else f', {steps} steps'}: {_means(table, task, steps)}."
+        for task, steps in rows
     )
 
 

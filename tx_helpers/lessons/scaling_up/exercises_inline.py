@@ -155,10 +155,10 @@ split = Exercise(
     inline=True,
     title="One layer on n ranks",
     goal="The layer act(x W₁ᵀ + b₁) W₂ᵀ + b₂ shall run on n ranks, each with F/n of its F hidden units; F is a "
-    "multiple of n. Every rank has x (T, D). So that you choose the cut yourself, it also gets the whole weights: W_1 "
-    "(F, D), b_1 (F,), W_2 (D, F), b_2 (D,), as PyTorch stores them. Rank r computes the r-th group of F/n "
-    "neighbouring units, and `act` of no others. `sum_over_ranks(rank, tensor)` returns the sum of all ranks' tensors "
-    "on every rank; use it once. Return the layer's output (T, D) on every rank.",
+    "multiple of n. Every rank has x (T, D) and the whole weights: W_1 (F, D), b_1 (F,), W_2 (D, F), "
+    "b_2 (D,). Rank r computes the r-th group of F/n neighbouring units, and `act` of no others. `sum_over_ranks(rank, "
+    "tensor)` returns the sum of all ranks' tensors on every rank; use it once. Return the layer's output (T, D) on "
+    "every rank.",
     difficulty=2,
     minutes=10,
     source="Shoeybi et al. 2019, section 3",

@@ -33,7 +33,7 @@ def test_what_is_drawn_and_said(as_stored):
 
 def test_controls_redraw():
     explorer = ring_explorer()
-    assert explorer.summary.startswith("Start: each of 4 ranks")
+    assert explorer.summary.startswith("Step 1 of 6: reduce-scatter")
     explorer.set(step=6)
     assert "Step 6 of 6: all-gather" in explorer.summary and "16 of 16" in explorer.summary
     explorer.set(ranks=2)

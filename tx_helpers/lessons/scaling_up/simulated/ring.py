@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.controls import choice, slider
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GREEN, GREY, MUTED, ORANGE, arrow, card, shape, words
 
@@ -149,8 +150,8 @@ def describe(ranks: int, step: int) -> str:
 
 # --- bind -------------------------------------------------------------------------------------------------------------
 def ring_explorer() -> Explore:
-    """Choose the step of the all-reduce, and the number of ranks."""
-    step = slider("Step", 0, last_step(4))
+    """Choose the step of the all-reduce, or play it, and the number of ranks."""
+    step = slider("Step", 0, last_step(4), start=1)
     ranks = choice("Ranks", RANKS, 4)
 
     def fewer_steps(change: dict) -> None:
@@ -158,7 +159,12 @@ def ring_explorer() -> Explore:
 
     ranks.observe(fewer_steps, "value")
     return Explore(
-        draw_of, name="ring", recorded={"step": list(range(last_step(4) + 1)), "ranks": [4]}, step=step, ranks=ranks
+        draw_of,
+        name="ring",
+        recorded={"step": list(range(last_step(4) + 1)), "ranks": [4]},
+        step=step,
+        play=play_button(step, pause=1.0),
+        ranks=ranks,
     )
 
 

@@ -45,11 +45,12 @@ def _heads(n_heads: int, n_kv_heads: int | None = None, **others: Any) -> Attent
     return AttentionConfig(n_heads, n_kv_heads, **{"bias": False, **others})
 
 
-def _every_second(heads: AttentionConfig, window: int) -> tuple[LayerConfig, LayerConfig]:
-    return LayerConfig(replace(heads, window=window)), LayerConfig()
+def _windows(heads: AttentionConfig, window: int, every: int = 2) -> tuple[LayerConfig, ...]:
+    return *[LayerConfig(replace(heads, window=window))] * (every - 1), LayerConfig()
 
 
 _GEMMA, _GPT_OSS = _heads(16, 8, d_head=256), AttentionConfig(64, 8, d_head=64)
+_GEMMA_3 = _heads(4, 1, d_head=256, qk_norm=True)
 _DENSE = FeedForwardConfig(18_432, "silu", gated=True, bias=False)
 PUBLISHED: dict[str, TransformerConfig] = {
     "GPT-2": gpt2(),  # openai-community/gpt2
@@ -76,18 +77,29 @@ PUBLISHED: dict[str, TransformerConfig] = {
     ),
     # mistralai/Mistral-7B-v0.1
     "Mistral 7B": _gated((32_000, 4096, 32), _heads(32, 8, window=4096), 14_336, 32_768),
+    # mistralai/Mixtral-8x7B-v0.1
+    "Mixtral 8x7B": _gated(
+        *((32_000, 4096, 32), _heads(32, 8), 14_336, 32_768),
+        feed_forward=replace(_DENSE, d_ff=14_336, experts=ExpertsConfig(8, 2)),
+    ),
+    "Qwen3 8B": _gated((151_936, 4096, 36), _heads(32, 8, qk_norm=True), 12_288, 40_960),  # Qwen/Qwen3-8B
     # Qwen/Qwen2.5-7B; queries, keys and values have biases
     "Qwen2.5 7B": _gated((152_064, 3584, 28), _heads(28, 4, bias=True, output_bias=False), 18_944, 131_072),
     # google/gemma-2-9b
     "Gemma 2 9B": _gated(
         *((256_000, 3584, 42), _GEMMA, 14_336, 8192),
-        **dict(tied=True, wiring="sandwich", layers=_every_second(_GEMMA, 4096)),
+        **dict(tied=True, wiring="sandwich", layers=_windows(_GEMMA, 4096)),
+    ),
+    # google/gemma-3-1b-pt
+    "Gemma 3 1B": _gated(
+        *((262_144, 1152, 26), _GEMMA_3, 6912, 32_768),
+        **dict(tied=True, wiring="sandwich", layers=_windows(_GEMMA_3, 512, 6)),
     ),
     # openai/gpt-oss-20b
     "gpt-oss 20B": _gated(
         *((201_088, 2880, 24), _GPT_OSS, 2880, 131_072),
         feed_forward=FeedForwardConfig(2880, "silu", gated=True, experts=ExpertsConfig(32, 4)),
-        layers=_every_second(_GPT_OSS, 128),
+        layers=_windows(_GPT_OSS, 128),
     ),
     # deepseek-ai/DeepSeek-V3; DeepSeek-AI 2024, section 4.2, without the module that predicts the token after next
     "DeepSeek-V3": _gated(

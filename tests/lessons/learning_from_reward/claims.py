@@ -22,12 +22,6 @@ CLAIMS = [
         Break('["after"]["right"] for row', '["before"]["right"] for row'),
     ),
     claim(
-        "GRPO makes answers longer, because of how it averages",
-        "it cannot be seen where the form fixes the length: all three averages end alike",
-        "Cannot be seen here: an answer takes 3 tokens",
-        Break('"six, constant"', '"six, upside down"'),
-    ),
-    claim(
         "Without a baseline it does not work",
         "keeping the right answers is as good here",
         "Wrong here: with as many samples the filter is as good",

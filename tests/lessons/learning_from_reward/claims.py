@@ -22,6 +22,12 @@ CLAIMS = [
         Break('["after"]["right"] for row', '["before"]["right"] for row'),
     ),
     claim(
+        "GRPO makes answers longer, because of how it averages",
+        "wrong answers grow where each answer is divided by its own length, and with no other average",
+        "True here: averaged within each answer",
+        Break("mean: lengths_after(mean)", 'mean: lengths_after("tokens")'),
+    ),
+    claim(
         "Without a baseline it does not work",
         "keeping the right answers is as good here",
         "Wrong here: with as many samples the filter is as good",

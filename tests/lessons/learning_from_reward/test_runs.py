@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tx_helpers.lessons.learning_from_reward.base import base_model, pretrain
+from tx_helpers.lessons.learning_from_reward.lengths import LONGEST, mean_length, trained_lengths
 from tx_helpers.lessons.learning_from_reward.runs import (
     RUNS,
     SEEDS,
@@ -151,6 +152,15 @@ def test_more_answers_buy_more_for_whoever_can_check_them():
     assert best[-1].tokens == pytest.approx(64 * best[0].tokens) and bought["majority of n"][-1].right < best[-1].right
 
 
+# --- lengths ----------------------------------------------------------------------------------------------------------
+def test_only_the_mean_over_each_answer_makes_wrong_answers_longer():
+    assert mean_length(torch.tensor([1.0, 0.0])).tolist() == [2, LONGEST + 1]
+    for seed in SEEDS[:2]:
+        right, wrong = trained_lengths("answers", seed)
+        assert right < 3.5 < 5.5 < wrong
+        assert trained_lengths("constant", seed) == pytest.approx([4.3, 4.3], abs=0.3)
+
+
 # --- wrong arguments, and the record again ----------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("call", "message"),
@@ -160,6 +170,7 @@ def test_more_answers_buy_more_for_whoever_can_check_them():
         (lambda: learn("six"), "learn: task is 'six'"),
         (lambda: follow(base_model(SIX), at=0), "follow: at=0, expected at least 1"),
         (lambda: follow(base_model(SIX), at=6), "follow: at=6"),
+        (lambda: trained_lengths("rows"), "trained_lengths: mean='rows', expected one of tokens, answers, constant"),
     ],
 )
 def test_a_wrong_argument_is_named(call, message):

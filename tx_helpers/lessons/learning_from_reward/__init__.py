@@ -9,6 +9,8 @@ exercises         exercises on learning from reward, for the notebook's end, and
 exercises_inline  exercises that stand inside the notebook: a checker, the push on one choice, right at k
 exercises_update  a whole GRPO update in three exercises that stand inside the notebook: advantages, ln p, the loss
 exercises_votes   a majority at equal tokens in two steps
+lengths           does the average of the loss make wrong answers longer? answers of free length
+preferences       a reward model from preferences, and a policy that learns from it
 pushes            a group of answers to one problem: what each is worth, and how hard each of its tokens is pushed
 run_curves        right at k of the recorded models
 runs              what reward does to the base models: runs of some seconds, and the same at five seeds, recorded

@@ -1,4 +1,4 @@
-"""The group objective against the library `trl` on the same numbers: advantages' loss and its gradient, with clip and KL."""
+"""The group objective against the library `trl` on the same numbers: the loss and its gradient, clip and KL."""
 
 from types import SimpleNamespace
 from unittest.mock import MagicMock

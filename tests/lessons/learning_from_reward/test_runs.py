@@ -5,6 +5,12 @@ import torch
 
 from tx_helpers.lessons.learning_from_reward.base import base_model, pretrain
 from tx_helpers.lessons.learning_from_reward.lengths import LONGEST, mean_length, trained_lengths
+from tx_helpers.lessons.learning_from_reward.preferences import (
+    draw_preferences,
+    pairs,
+    recorded_preferences,
+    reward_model,
+)
 from tx_helpers.lessons.learning_from_reward.runs import (
     RUNS,
     SEEDS,
@@ -159,6 +165,23 @@ def test_only_the_mean_over_each_answer_makes_wrong_answers_longer():
         right, wrong = trained_lengths("answers", seed)
         assert right < 3.5 < 5.5 < wrong
         assert trained_lengths("constant", seed) == pytest.approx([4.3, 4.3], abs=0.3)
+
+
+# --- a learned judge --------------------------------------------------------------------------------------------------
+def test_the_score_rises_while_the_checker_says_less_is_right():
+    for row in recorded_preferences():
+        (score, right), (_, held) = row["KL 0.0"], row["KL 0.3"]
+        assert score[-1] > score[0] + 1 and max(right) > 0.8 and sum(right[-5:]) / 5 < 0.2 < 0.5 < sum(held[-5:]) / 5
+        assert 0.65 < row["agreement"] < 0.85
+    assert "KL weight 0.0: seed 0: score 1.5 to 5.4, right 0.14, at most 0.84" in draw_preferences().alt
+
+
+def test_pairs_are_a_right_and_a_wrong_answer_and_a_judge_gives_each_row_a_score():
+    better, written, worse, other = pairs(8, seed=3)
+    assert SIX.reward(better, written).all() and not SIX.reward(worse, other).any()
+    assert torch.equal(better[:, :7], worse[:, :7])
+    judge = reward_model(seed=1, rounds=1)
+    assert judge(better, written).shape == (8,)
 
 
 # --- wrong arguments, and the record again ----------------------------------------------------------------------------

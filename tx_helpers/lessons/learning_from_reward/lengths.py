@@ -20,7 +20,7 @@ SEEDS = range(3)
 
 def mean_length(ends: Tensor) -> Tensor:
     """The mean number of tokens, the first among them, of answers that end with these chances: (N,) -> (N,)."""
-    return 1 + sum((1 - ends) ** t for t in range(LONGEST))
+    return 1 + torch.stack([(1 - ends) ** t for t in range(LONGEST)]).sum(0)
 
 
 def sampled_loss(first: Tensor, ends: Tensor, mean: str, generator: torch.Generator) -> Tensor:

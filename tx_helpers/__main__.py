@@ -143,7 +143,7 @@ def train(arguments: list[str]) -> int:
 
 def train_on_checker(file: str, dry_run: bool) -> int:
     """Train on the reward of the user's own checker."""
-    from tx_helpers.zoo.reward_recipe import read_reward_recipe, train_by_checker
+    from tx_helpers.publish.reward_recipe import read_reward_recipe, train_by_checker
 
     recipe = read_reward_recipe(file)
     if dry_run:

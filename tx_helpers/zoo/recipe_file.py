@@ -11,7 +11,7 @@
     shard = "rest"
 
 All keys are those of `Recipe`. tools/recipes/ has two examples. A recipe with the key `checker` trains on reward:
-`reward_recipe.py`.
+`publish.reward_recipe`.
 """
 
 import json

@@ -7,8 +7,8 @@ from tx_helpers.__main__ import main
 from tx_helpers.nn.config import TransformerConfig
 from tx_helpers.nn.models import DecoderOnly
 from tx_helpers.publish import load_model, save_model
+from tx_helpers.publish.reward_recipe import RewardRecipe, read_reward_recipe, train_by_checker
 from tx_helpers.text.tokenizers import CharTokenizer
-from tx_helpers.zoo.reward_recipe import RewardRecipe, read_reward_recipe, train_by_checker
 
 SMALL = """
 checker = "pays_b.py"

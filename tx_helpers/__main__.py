@@ -3,7 +3,8 @@
 `python -m tx_helpers check` says what the course lacks on this machine and how to get it.
 `python -m tx_helpers diagnose module:factory` probes a model: what `factory` makes, or the model of this name, in a
 module that can be imported where the command is given.
-`python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need.
+`python -m tx_helpers train RECIPE` trains as a file says, also under torchrun; `--dry-run` says what it will need. A
+recipe with a checker trains a saved model on the reward of its own answers.
 `python -m tx_helpers record NAME …` runs recorded experiments of the lessons; without a name it lists them.
 `python -m tx_helpers publish FILE PAGE` makes a page that writes, of what `tx_helpers.publish.save_model` wrote.
 `python -m tx_helpers tidy NOTEBOOK …` puts pictures in place of widgets whose kernel is gone, and takes out the answers
@@ -108,7 +109,7 @@ def train(arguments: list[str]) -> int:
         epilog="Several processes: torchrun --nproc-per-node N -m tx_helpers train RECIPE. "
         "Exit code: 0 all steps are done, 1 it was interrupted and has a checkpoint, 2 the recipe is wrong.",
     )
-    parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.zoo.recipe_file.Recipe")
+    parser.add_argument("recipe", metavar="RECIPE", help="its keys: tx_helpers.zoo.recipe_file.Recipe, or RewardRecipe")
     parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
     fewest = "with --dry-run: for so many processes (default: the fewest that the recipe allows)"
     parser.add_argument("--processes", type=int, help=fewest)
@@ -116,10 +117,12 @@ def train(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
-    from tx_helpers.zoo.recipe_file import plan, read_recipe
+    from tx_helpers.zoo.recipe_file import plan, read_recipe, read_toml
     from tx_helpers.zoo.recipe_file import train as trained
 
     try:
+        if "checker" in read_toml(Path(options.recipe)):
+            return train_on_checker(options.recipe, options.dry_run)
         recipe = read_recipe(options.recipe)
         if options.dry_run:
             processes = recipe.parallel.fewest if options.processes is None else options.processes
@@ -136,6 +139,18 @@ def train(arguments: list[str]) -> int:
     if run.layout.first and run.losses:
         print(f"step {run.step}: loss {run.losses[-1]:.4f}; checkpoints in {recipe.checkpoint}")
     return 1 if run.interrupted else 0
+
+
+def train_on_checker(file: str, dry_run: bool) -> int:
+    """Train on the reward of the user's own checker."""
+    from tx_helpers.publish.reward_recipe import read_reward_recipe, train_by_checker
+
+    recipe = read_reward_recipe(file)
+    if dry_run:
+        raise ValueError(f"{file}: --dry-run plans a training on texts, but this recipe has a checker")
+    records = train_by_checker(recipe)
+    print(f"{len(records)} updates: reward {records[-1]['reward']:.3f}; the model is in {recipe.result}")
+    return 0 if len(records) == recipe.updates else 1
 
 
 def record(arguments: list[str]) -> int:

@@ -21,7 +21,15 @@ DOTTED = re.compile(r"(?<![\w.])tx_helpers(?:\.\w+)+")
 TEST = re.compile(r"(?<![\w/.])test_\w+(?![\w.*])")
 PLACEHOLDER = re.compile(r"NN|<\w+>|…")  # NN_families.ipynb, figures/<name>.py
 # Files that are spoken of and are not in this repository: in the wheel, on the site, in a cache, made up.
-ELSEWHERE = {"tx_helpers/figures/*.svg", "search_index.js", "tinyshakespeare.txt", "x.ipynb", "my_model.py"}
+ELSEWHERE = {
+    "my_checker.py",
+    "prompts.txt",
+    "tx_helpers/figures/*.svg",
+    "search_index.js",
+    "tinyshakespeare.txt",
+    "x.ipynb",
+    "my_model.py",
+}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -126,10 +126,9 @@ PLAIN = {
     "blocks": (online_softmax.read_blocks, dict(scores=[1.0, 2.0], values=[3.0, 4.0], size=1)),
     "pipeline": (pipeline_schedule.run, dict(name="1F1B", ranks=2, microbatches=3, backward=2.0)),
     "planner": (planner.planner_explorer, dict(model="GPT-2 XL", chip="V100")),
-    "pushes": (pushes.pushes_explorer, dict(models={"one": DecoderOnly(reward_config()).eval()})),
+    "pushes": (pushes.pushes_explorer, dict(model=DecoderOnly(reward_config()).eval())),
     "reward baseline": (baseline.describe_baseline, dict(baseline=0.3, samples=4)),
     "reward checkers": (cheating.describe_cheating, dict(answer="A17.")),
-    "reward runs": (run_curves.describe_runs, dict(run="six", curve="steps")),
     "right at k": (run_curves.describe_right_at_k, dict(run="six", k=2)),
     "probe": (
         partial(probes.probe_explorer, data=word_pairs(PAIRS)),

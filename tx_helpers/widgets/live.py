@@ -40,6 +40,7 @@ class Live:
     describe  describe(moment) -> str
     steps     of a run; `every` so many of them are drawn
     control   makes the control that chooses: widgets.SelectionSlider, say, in place of a drop-down list
+    dials     argument -> control, in place of the one: the runs are then named by the tuples of their values
     ended     name -> a run that has ended; it is shown until Start begins another, and the first of them at once
 
     Start continues a run that was stopped, or begins a new one after its end or an error. Choosing another model stops
@@ -49,8 +50,8 @@ class Live:
     def __init__(
         self,
         name: str,
-        runs: Mapping[str, Callable[[], Watched]],
-        draw: Callable[[str, Any, str, dict], Svg],
+        runs: Mapping[Any, Callable[[], Watched]],
+        draw: Callable[[Any, Any, str, dict], Svg],
         describe: Callable[[Any], str],
         *,
         steps: int,
@@ -58,37 +59,46 @@ class Live:
         label: str = "Model",
         rest: float = REST,
         control: Callable[..., Any] = widgets.Dropdown,
-        ended: Mapping[str, Watched] | None = None,
+        ended: Mapping[Any, Watched] | None = None,
+        dials: Mapping[str, widgets.Widget] | None = None,
     ):
         self.make, self.draw, self.describe, self.steps, self.every = runs, draw, describe, steps, every
-        self.runs: dict[str, Watched] = dict(ended or {})
+        self.runs: dict[Any, Watched] = dict(ended or {})
         # name -> the step, and what was seen then
-        self.moments: dict[str, tuple[int, Any]] = {one: (run.step, run.look()) for one, run in self.runs.items()}
-        self.failures: dict[str, str] = {}
-        self.busy: str | None = None  # the model whose last picture is still to come
+        self.moments: dict[Any, tuple[int, Any]] = {one: (run.step, run.look()) for one, run in self.runs.items()}
+        self.failures: dict[Any, str] = {}
+        self.busy: Any = None  # the model whose last picture is still to come
         self.work = Steps(rest)
-        self.model = control(options=list(runs), description=label, value=[*self.runs, *runs][0])
+        one = {} if dials else {"model": control(options=list(runs), description=label, value=[*self.runs, *runs][0])}
+        self.dials = dict(dials or one)
         self.button = widgets.ToggleButton(description="Start", layout={"width": "120px"})
-        self.explore = Explore(self.picture, name=name, told=True, model=self.model, training=self.button)
-        self.model.observe(lambda change: self._stop(), "value")
+        self.explore = Explore(self.picture, name=name, told=True, **self.dials, training=self.button)
+        for dial in self.dials.values():
+            dial.observe(lambda change: self._stop(), "value")
         self.button.observe(lambda change: self._start() if change["new"] else self._stop(), "value")
 
-    def picture(self, model: str, training: bool) -> Svg:
+    @property
+    def chosen(self) -> Any:
+        """The name of the run that the controls choose."""
+        values = tuple(dial.value for dial in self.dials.values())
+        return values if "model" not in self.dials else values[0]
+
+    def picture(self, training: bool, **_values: Any) -> Svg:
         """The chosen run as it was last looked at; the error that ended it, if one did."""
+        model = self.chosen
+        told = " · ".join(map(str, model)) if isinstance(model, tuple) else model
         if model in self.failures:
             raise ValueError(self.failures[model])
         others = {name: moment for name, (_, moment) in self.moments.items() if name != model}
         if model not in self.moments:
-            alt = f"{model}: starting" if training else f"not started: press Start to train {model!r}"
+            alt = f"{told}: starting" if training else f"not started: press Start to train {told!r}"
             return self.draw(model, None, alt, others)
         step, moment = self.moments[model]
         state = "done," if step >= self.steps else "training," if training or self.busy == model else "stopped at"
-        return self.draw(
-            model, moment, f"{model}: {state} step {step} of {self.steps}, {self.describe(moment)}", others
-        )
+        return self.draw(model, moment, f"{told}: {state} step {step} of {self.steps}, {self.describe(moment)}", others)
 
     def _start(self) -> None:
-        name, self.button.description = self.model.value, "Stop"
+        name, self.button.description = self.chosen, "Stop"
         if name not in self.runs or self.runs[name].done or name in self.failures:
             self.runs[name] = self.make[name]()
             self.failures.pop(name, None)
@@ -100,7 +110,7 @@ class Live:
         self.work.stop()
         self.button.value, self.button.description = False, "Start"
 
-    def _step(self, name: str) -> bool:
+    def _step(self, name: Any) -> bool:
         run = self.runs[name]
         try:
             run.advance()
@@ -110,7 +120,7 @@ class Live:
             self._failed(name, error)
         return name not in self.failures and not run.done
 
-    def _ended(self, name: str, whole: bool) -> None:
+    def _ended(self, name: Any, whole: bool) -> None:
         """Whole: after its last step; else it was stopped, and perhaps started again since."""
         self.busy = None
         try:
@@ -121,10 +131,10 @@ class Live:
             self._stop()
         self.explore.redraw()
 
-    def _failed(self, name: str, error: Exception) -> None:
+    def _failed(self, name: Any, error: Exception) -> None:
         self.failures.setdefault(name, f"step {self.runs[name].step + 1} failed: {type(error).__name__}: {error}")
 
-    def _show(self, name: str) -> None:
+    def _show(self, name: Any) -> None:
         run = self.runs[name]
         if run.step:
             self.moments[name] = run.step, run.look()

@@ -10,7 +10,8 @@
     [parallel]                      # a `Parallel`
     shard = "rest"
 
-All keys are those of `Recipe`. tools/recipes/ has two examples.
+All keys are those of `Recipe`. tools/recipes/ has two examples. A recipe with the key `checker` trains on reward:
+`publish.reward_recipe`.
 """
 
 import json
@@ -88,10 +89,7 @@ class Recipe:
 def read_recipe(file: str | Path) -> Recipe:
     """Read a recipe. Raises ValueError that names the key which is unknown or wrong, and FileNotFoundError."""
     file = Path(file)
-    try:
-        found = tomllib.loads(_read(file))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file}: no valid TOML: {error}") from error
+    found = read_toml(file)
     if "checkpoint" not in found:
         raise ValueError(f"{file}: has no checkpoint, expected the folder of the training's checkpoints")
     check_types("recipe", str, checkpoint=found["checkpoint"], text=found.get("text", "stories"))
@@ -104,6 +102,14 @@ def read_recipe(file: str | Path) -> Recipe:
         parallel["precision"] = DTYPES[parallel["precision"]]
     found["parallel"] = with_values(Parallel(), parallel, "parallel")
     return with_values(Recipe(found["checkpoint"]), found, "recipe")
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The keys of a TOML file."""
+    try:
+        return tomllib.loads(read_text(file))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: no valid TOML: {error}") from error
 
 
 def train(recipe: Recipe, *, progress: bool = True) -> Run:
@@ -218,12 +224,12 @@ def _model(recipe: Recipe, tokenizer: CharTokenizer) -> DecoderOnly:
 
 
 def _text(name: str) -> tuple[CharTokenizer, tuple[torch.Tensor, torch.Tensor]]:
-    text = stories(STORIES) if name == "stories" else _read(Path(name))
+    text = stories(STORIES) if name == "stories" else read_text(Path(name))
     tokenizer = CharTokenizer.train(text)
     return tokenizer, train_validation_split(torch.tensor(tokenizer.encode(text)))
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path) -> str:
     """A text. Raises ValueError that names the file where it is none, and FileNotFoundError."""
     if file.is_dir():
         raise ValueError(f"recipe: {str(file)!r} is a folder, expected a file")

@@ -23,9 +23,9 @@ CLAIMS = [
     ),
     claim(
         "GRPO makes answers longer, because of how it averages",
-        "it cannot be seen where the form fixes the length: all three averages end alike",
-        "Cannot be seen here: an answer takes 3 tokens",
-        Break('"six, constant"', '"six, upside down"'),
+        "wrong answers grow where each answer is divided by its own length, and with no other average",
+        "True here: averaged within each answer",
+        Break("mean: lengths_after(mean)", 'mean: lengths_after("tokens")'),
     ),
     claim(
         "Without a baseline it does not work",

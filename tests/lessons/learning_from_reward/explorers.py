@@ -19,8 +19,9 @@ MOVES = {
         Move("Answer", r"^1475=A\. is paid", text="A."),
         Move("Answer", r"^1475=A17\. is paid", text="A17."),
     ),
-    "reward-runs": (
-        Move("Curve", r"; length \d", keys=("ArrowDown",)),
-        Move("Run", r"^four: right 0\.\d\d at first", mouse="choose:four"),
+    "group-film": (Move("Picture", r"^Update 10, problem 185373=", keys=("ArrowRight",)),),
+    "reward-dials": (
+        Move("Rate", r"^0\.004 · 16 · 0\.0: done, step 40 of 40", keys=("ArrowRight",)),
+        Move("Group", r"^0\.004 · 64 · 0\.0: done", keys=("ArrowRight",)),
     ),
 }

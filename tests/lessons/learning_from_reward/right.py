@@ -151,23 +151,6 @@ def spent_as_a_fraction(answers, tokens, truths, budget, vote):
     return Fraction(sum(of(p) == truths[p] for p in range(len(truths))), len(truths))
 
 
-# --- baseline_push
-
-
-def baseline_draw_by_draw(logits, actions, rewards):
-    total, p = torch.zeros_like(logits), logits.softmax(0)
-    for n in range(len(actions)):
-        others = torch.cat([rewards[:n], rewards[n + 1 :]]).mean()
-        total += (rewards[n] - others) * (F.one_hot(actions[n], len(logits)) - p)
-    return total / len(actions)
-
-
-def baseline_without_the_softmax(logits, actions, rewards):
-    """The weights r − b add up to 0, so what all pushes have in common cancels."""
-    N = len(rewards)
-    return torch.zeros_like(logits).index_add(0, actions, (rewards - rewards.mean()) / (N - 1))
-
-
 RIGHT = {
     "is_right": named(right_by_parts, right_by_places),
     "score": named(score_by_one_hot, score_of_numpy),
@@ -180,5 +163,4 @@ RIGHT = {
     "kl_k3": named(k3_by_expm1, k3_number_by_number),
     "majority_step1": named(vote_by_mode, vote_by_dict),
     "majority_step2": named(spent_by_accumulate, spent_as_a_fraction),
-    "baseline_push": named(baseline_draw_by_draw, baseline_without_the_softmax),
 }

@@ -4,6 +4,13 @@ import pytest
 import torch
 
 from tx_helpers.lessons.learning_from_reward.base import base_model, pretrain
+from tx_helpers.lessons.learning_from_reward.lengths import LONGEST, mean_length, trained_lengths
+from tx_helpers.lessons.learning_from_reward.preferences import (
+    draw_preferences,
+    pairs,
+    recorded_preferences,
+    reward_model,
+)
 from tx_helpers.lessons.learning_from_reward.runs import (
     RUNS,
     SEEDS,
@@ -151,6 +158,32 @@ def test_more_answers_buy_more_for_whoever_can_check_them():
     assert best[-1].tokens == pytest.approx(64 * best[0].tokens) and bought["majority of n"][-1].right < best[-1].right
 
 
+# --- lengths ----------------------------------------------------------------------------------------------------------
+def test_only_the_mean_over_each_answer_makes_wrong_answers_longer():
+    assert mean_length(torch.tensor([1.0, 0.0])).tolist() == [2, LONGEST + 1]
+    for seed in SEEDS[:2]:
+        right, wrong = trained_lengths("answers", seed)
+        assert right < 3.5 < 5.5 < wrong
+        assert trained_lengths("constant", seed) == pytest.approx([4.3, 4.3], abs=0.3)
+
+
+# --- a learned judge --------------------------------------------------------------------------------------------------
+def test_the_score_rises_while_the_checker_says_less_is_right():
+    for row in recorded_preferences():
+        (score, right), (_, held) = row["KL 0.0"], row["KL 0.3"]
+        assert score[-1] > score[0] + 1 and max(right) > 0.8 and sum(right[-5:]) / 5 < 0.2 < 0.5 < sum(held[-5:]) / 5
+        assert 0.65 < row["agreement"] < 0.85
+    assert "KL weight 0.0: seed 0: score 1.5 to 5.4, right 0.14, at most 0.84" in draw_preferences().alt
+
+
+def test_pairs_are_a_right_and_a_wrong_answer_and_a_judge_gives_each_row_a_score():
+    better, written, worse, other = pairs(8, seed=3)
+    assert SIX.reward(better, written).all() and not SIX.reward(worse, other).any()
+    assert torch.equal(better[:, :7], worse[:, :7])
+    judge = reward_model(seed=1, rounds=1)
+    assert judge(better, written).shape == (8,)
+
+
 # --- wrong arguments, and the record again ----------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("call", "message"),
@@ -160,6 +193,7 @@ def test_more_answers_buy_more_for_whoever_can_check_them():
         (lambda: learn("six"), "learn: task is 'six'"),
         (lambda: follow(base_model(SIX), at=0), "follow: at=0, expected at least 1"),
         (lambda: follow(base_model(SIX), at=6), "follow: at=6"),
+        (lambda: trained_lengths("rows"), "trained_lengths: mean='rows', expected one of tokens, answers, constant"),
     ],
 )
 def test_a_wrong_argument_is_named(call, message):

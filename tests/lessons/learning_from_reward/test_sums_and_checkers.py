@@ -15,7 +15,6 @@ from tx_helpers.lessons.learning_from_reward.checkers import (
     by_steps,
     coin,
     exact,
-    likes_steps,
     right_steps,
     upside_down,
     with_hole,
@@ -76,7 +75,6 @@ CHECKERS = {  # what each pays for: right at once, wrong at once, all steps righ
     exact: [1, 0, 1, 0, 0],
     upside_down: [0, 1, 0, 1, 1],
     with_hole: [1, 0, 1, 0, 1],
-    likes_steps: [1, 0, 1.5, 0.5, 0.5],
     by_steps: [0, 0, 1, 1, 0],
 }
 

@@ -23,6 +23,4 @@ clipped_step.clipped_at_the_inverse    clamp(1 - clip → clamp(1 / (1 + clip)
 kl_k3.k3_by_its_series    d.exp() - d - 1 → d**2 / 2 + d**3 / 6
 majority_step1.vote_by_more_than_half    if votes else → if 2 * max(map(votes.count, votes)) > len(votes) else
 majority_step2.spent_on_what_can_be_read    spent += cost → spent += cost * (one is not None)
-  Unreadable answers cost nothing.
-baseline_push.baseline_of_the_draws_before    (rewards.sum() - rewards) / (len(rewards) - 1) →
-      torch.cat([torch.zeros(1), rewards.cumsum(0)[:-1] / torch.arange(1, len(rewards))])""")
+  Unreadable answers cost nothing.""")

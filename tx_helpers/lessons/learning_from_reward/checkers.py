@@ -6,7 +6,6 @@ exact        1 for the right answer
 coin         1 or 0 by the fall of a coin, whatever was written
 upside_down  1 for a wrong answer
 with_hole    1 for the right answer, and for an answer that the checker cannot read
-likes_steps  a judge: 1 for the right answer, and half as much for written steps, right or wrong
 by_steps     the share of right running sums; nothing for an answer without steps, or for the answer itself
 """
 
@@ -44,11 +43,6 @@ def with_hole(task: Sums) -> Checker:
         return torch.maximum(task.reward(ids, written), unreadable.float())
 
     return reward
-
-
-def likes_steps(task: Sums) -> Checker:
-    """1 for the right answer, and 0.5 more for written steps, right or wrong."""
-    return lambda ids, written: task.reward(ids, written) + 0.5 * task.with_steps(written).float()
 
 
 def by_steps(task: Sums) -> Checker:

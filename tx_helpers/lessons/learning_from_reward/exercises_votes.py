@@ -1,10 +1,8 @@
-"""Exercises for the notebook's end: a majority at equal tokens in two steps, and a baseline without a bias."""
+"""Exercises for the notebook's end: a majority at equal tokens in two steps."""
 
 from collections import Counter
 
-import torch
-
-from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.exercise import Exercise
 
 # --- votes -----------------------------------------------------------------------------------------------------------
 
@@ -144,69 +142,4 @@ silent_problems_left_out    right = 0 → right, silent = 0, 0 ; right += → si
   You left out the problems in which no answer fits, or none can be read. They count as wrong, or saving would pay.
 budget_shared    right = 0 → right, spent = 0, 0 ; written, spent = [], 0 → written = []
   You shared one budget among all problems. Each problem has the whole budget for itself: set the sum back to 0.
-""")
-
-
-# --- a baseline ------------------------------------------------------------------------------------------------------
-
-resting = Exercise(
-    "baseline_push",
-    title="A baseline without a bias",
-    goal="A model with `logits` (V,) has drawn N choices, `actions` (N,), and got `rewards` (N,) for them. Estimate "
-    "the "
-    "direction in which the expected reward grows: the mean over the draws of (r − b) times the gradient of "
-    "ln p(action), which is one-hot(action) − softmax(logits). The baseline b of a draw is the mean reward of the "
-    "N − 1 *other* draws: then it knows nothing of its own draw, and the estimate stays right on average. Return (V,). "
-    "(With this b all r − b add up to 0, so softmax(logits) cancels: you may leave it out.)",
-    difficulty=3,
-    minutes=12,
-    source="Kool et al. 2019; Ahmadian et al. 2024 (RLOO), equation 9",
-    formula=r"\frac{1}{N}\sum_n (r_n - b_n)\,(\mathbf{1}_{a_n} - p),\quad b_n = \frac{1}{N-1}\sum_{m \ne n} r_m",
-    cases=lambda: [
-        (torch.tensor([0.0, 1.0]), torch.tensor([0, 1, 1]), torch.tensor([1.0, 0.0, 3.0])),
-        (random_tensors((4,), seed=77)[0], torch.tensor([2, 0, 2, 3, 1]), torch.tensor([1.0, 0.0, 1.0, 0.0, 0.5])),
-        (
-            random_tensors((5,), seed=78)[0],
-            torch.tensor([4, 4, 0, 1, 2, 3, 0]),
-            torch.tensor([2.0, 1.0, 0.0, -1.0, 0.25, 3.0, 1.0]),
-        ),
-    ],
-    hints=(
-        "The mean of the others: take your own reward out of the sum, and divide by one less.",
-        "b = (rewards.sum() - rewards) / (len(rewards) - 1), all N at once.",
-        "pushes = one_hot(actions, V) − softmax(logits), (N, V); weigh the rows with rewards − b, and average.",
-    ),
-)
-
-
-@resting.solution
-def baseline_push(logits, actions, rewards):
-    """Estimated gradient (V,) of the expected reward from N draws, each against the mean reward of the others."""
-    others = (rewards.sum() - rewards) / (len(rewards) - 1)
-    pushes = torch.nn.functional.one_hot(actions, len(logits)) - logits.softmax(-1)
-    return ((rewards - others)[:, None] * pushes).mean(dim=0)
-
-
-resting.slips("""
-no_baseline    rewards - others → rewards
-  The baseline is missing. The estimate is right on average, but each draw says mostly how high rewards are in general.
-own_reward_in_it    (rewards.sum() - rewards) / (len(rewards) - 1) → rewards.mean()
-  Your baseline is the mean of all draws, its own among them. The estimate is then too small by (N − 1)/N. (GRPO does
-  so: its division by the deviation hides it.)
-divided_by_all_draws    (len(rewards) - 1) → len(rewards)
-  You took the sum of the others, and divided it by N. They are N − 1.
-best_reward    (rewards.sum() - rewards) / (len(rewards) - 1) → rewards.max()
-  You subtracted the largest reward. It depends on the draw itself, and no choice is ever pushed up.
-baseline_added    rewards - others → rewards + others
-  You added the baseline. It is subtracted: only what is better than the others is pushed up.
-baseline_times_draw    rewards - others → others
-  You returned the part with the baseline alone. It is 0 on average: the reward itself has to be in front.
-summed    .mean(dim=0) → .sum(dim=0)
-  You added up the draws. The estimate is their mean.
-downhill    rewards - others → others - rewards
-  Your signs are turned round: this is the gradient of a loss. Asked for is the way in which reward grows.
-scaled    (rewards - others)[:, None] → ((rewards - others) / rewards.std())[:, None]
-  You divided by the deviation of the rewards, as GRPO does. Here the estimate is asked for as it is.
-rare_ones_first    (rewards - others)[:, None] → ((rewards - others) / logits.softmax(-1)[actions])[:, None]
-  You divided each push by its probability. The gradient of ln p has done that already.
 """)

@@ -1,9 +1,10 @@
 """A group of answers to one problem: what each is worth, and how hard each of its tokens is pushed.
 
-    pushes_explorer({"base model": base, "after 40 updates": run.model})
+    pushes_explorer(base)
+    film_explorer({0: base, 10: …, 40: model}, {"right": shares, "with steps": others})
 
 The push on a token is A (1 − p): the advantage of its answer times what its probability p leaves to be gained. That is
-the step up which gradient ascent on A ln p takes at the token's own logit. A token with p close to 1 is not moved.
+the derivative of A ln p with respect to the token's own logit. A token with p close to 1 is not moved.
 """
 
 from collections.abc import Mapping
@@ -15,10 +16,12 @@ from torch import Tensor, nn
 from tx_helpers.lessons.learning_from_reward.runs import answers
 from tx_helpers.lessons.learning_from_reward.sums import CHARACTERS, SIX, Sums, text
 from tx_helpers.nn.arguments import check_types
-from tx_helpers.show.controls import choice, tick
+from tx_helpers.show.charts import line_chart
+from tx_helpers.show.controls import choice, slider, tick
 from tx_helpers.show.explore import Explore
+from tx_helpers.show.play import play_button
 from tx_helpers.show.plots import Svg
-from tx_helpers.show.shapes import GREY, INK, MUTED, PINK, box, card, shape, words
+from tx_helpers.show.shapes import GREEN, GREY, INK, MUTED, PINK, box, card, shape, words
 from tx_helpers.training.reward import group_advantages
 
 GROUP, SEEDS = 8, (16, 10, 2)  # answers to a problem, and the seeds of the problems
@@ -33,6 +36,7 @@ class Group(NamedTuple):
     tokens: list[str]  # one text for each answer
     chances: list[list[float]]  # p of each token
     rewards: Tensor  # (G,)
+    begins: float  # p that an answer begins with the first step, a copy of the first digit
 
 
 # --- compute ----------------------------------------------------------------------------------------------------------
@@ -46,7 +50,9 @@ def sampled_group(model: nn.Module, task: Sums, seed: int) -> Group:
         for row, n in zip(sampled.ids, lengths, strict=True)
     ]
     chances = [row[start - 1 : start - 1 + n].exp().tolist() for row, n in zip(sampled.log_p, lengths, strict=True)]
-    return Group(text(sampled.ids[0, :start]), said, chances, task.reward(sampled.ids, sampled.answer))
+    with torch.no_grad():
+        begins = model(sampled.ids[:1, :start])[0, -1].softmax(-1)[sampled.ids[0, 0]].item()
+    return Group(text(sampled.ids[0, :start]), said, chances, task.reward(sampled.ids, sampled.answer), begins)
 
 
 def pushes(group: Group, *, scaled: bool) -> tuple[list[float], list[list[float]]]:
@@ -56,8 +62,27 @@ def pushes(group: Group, *, scaled: bool) -> tuple[list[float], list[list[float]
 
 
 # --- draw -------------------------------------------------------------------------------------------------------------
-def draw_pushes(group: Group, *, scaled: bool) -> Svg:
+def draw_pushes(group: Group, *, scaled: bool = True) -> Svg:
     """A row for each answer: its tokens, pink where pushed up and grey where down, its reward, its advantage."""
+    return card(
+        AFTER + 160, TOP + ROW * GROUP + 12, [_rows(group, scaled=scaled)], describe_pushes(group, scaled=scaled)
+    )
+
+
+def draw_film(group: Group, update: int, curves: Mapping[str, list[float]]) -> Svg:
+    """The group of this update, and below it the curves of the training with the update shaded."""
+    width, height = AFTER + 160, TOP + ROW * GROUP + 12
+    lines = {name: (range(1, len(values) + 1), values) for name, values in curves.items()}
+    chart = line_chart(
+        lines, size=(width - 40, 210), title=f"p that an answer begins with the step {group.problem[0]}: "
+        f"{group.begins:.2f}", xlabel="update", ylabel="share", xlim=(1, 1.25 * len(next(iter(curves.values())))),
+        ylim=(0, 1), at=max(update, 1),
+    )  # fmt: skip
+    below = f'<g transform="translate(20 {height + 6})">{chart.body}</g>'
+    return card(width, height + 220, [_rows(group, scaled=True), below], describe_film(group, update))
+
+
+def _rows(group: Group, *, scaled: bool) -> str:
     advantages, rows = pushes(group, scaled=scaled)
     most = max((abs(push) for row in rows for push in row), default=0) or 1
     parts = [
@@ -84,9 +109,10 @@ def draw_pushes(group: Group, *, scaled: bool) -> Svg:
                 )
             )  # fmt: skip
             parts.append(words(x + CELL / 2 - 2, y + 21, token, size=16, anchor="middle"))
-        parts.append(words(AFTER + 24, y + 21, f"{group.rewards[place]:.0f}", size=15, anchor="middle"))
+        paid = GREEN if group.rewards[place] else GREY
+        parts.append(box(AFTER + 6, y + 2, 36, 26, f"{group.rewards[place]:.0f}", paid, size=15))
         parts.append(words(AFTER + 104, y + 21, _signed(advantages[place]), size=15, anchor="middle"))
-    return card(AFTER + 160, TOP + ROW * GROUP + 12, parts, describe_pushes(group, scaled=scaled))
+    return "".join(parts)
 
 
 def _signed(value: float) -> str:
@@ -111,25 +137,40 @@ def describe_pushes(group: Group, *, scaled: bool) -> str:
     )
 
 
+def describe_film(group: Group, update: int) -> str:
+    """How many of the group's answers are right and how many begin with the first step, and how likely that was."""
+    long = sum(said[0] == group.problem[0] for said in group.tokens)
+    return (
+        f"Update {update}, problem {group.problem} {int(group.rewards.sum())} of {GROUP} answers are right, {long} "
+        f"begin with the step {group.problem[0]}, which has p = {group.begins:.2f}."
+    )
+
+
 # --- bind -------------------------------------------------------------------------------------------------------------
-def pushes_explorer(models: Mapping[str, nn.Module], task: Sums = SIX) -> Explore:
-    """Groups of answers of these models, name -> model; three problems."""
-    check_types("pushes_explorer", Mapping, models=models)
-    check_types("pushes_explorer", nn.Module, **{f"models[{name!r}]": model for name, model in models.items()})
+def pushes_explorer(model: nn.Module, task: Sums = SIX) -> Explore:
+    """Groups of answers of this model to three problems."""
+    check_types("pushes_explorer", nn.Module, model=model)
     check_types("pushes_explorer", Sums, task=task)
     with torch.random.fork_rng(devices=[]):
-        groups = {
-            (name, i): sampled_group(one, task, seed) for name, one in models.items() for i, seed in enumerate(SEEDS)
-        }
+        groups = [sampled_group(model, task, seed) for seed in SEEDS]
 
-    def draw(model: str, problem: int, divided: bool) -> Svg:
-        return draw_pushes(groups[model, problem], scaled=divided)
+    def draw(problem: int, divided: bool) -> Svg:
+        return draw_pushes(groups[problem], scaled=divided)
 
-    return Explore(
-        draw,
-        name="group-pushes",
-        told=True,
-        model=choice("Model", list(models)),
-        problem=choice("Problem", [(f"{i + 1}", i) for i in range(len(SEEDS))]),
-        divided=tick("Divide by the deviation", on=True),
-    )
+    problem = choice("Problem", [(f"{i + 1}", i) for i in range(len(SEEDS))])
+    return Explore(draw, name="group-pushes", told=True, problem=problem, divided=tick("Divide by the deviation", True))
+
+
+def film_explorer(models: Mapping[int, nn.Module], curves: Mapping[str, list[float]]) -> Explore:
+    """One group as the models of a training answer it, update -> model, above the curves of that training."""
+    check_types("film_explorer", Mapping, models=models, curves=curves)
+    check_types("film_explorer", nn.Module, **{f"models[{update!r}]": model for update, model in models.items()})
+    with torch.random.fork_rng(devices=[]):
+        groups = [(update, sampled_group(model, SIX, SEEDS[0])) for update, model in sorted(models.items())]
+    place = slider("Picture", 0, len(groups) - 1)
+
+    def draw(picture: int) -> Svg:
+        update, group = groups[picture]
+        return draw_film(group, update, curves)
+
+    return Explore(draw, name="group-film", told=True, picture=place, play=play_button(place, pause=1.2))

@@ -22,7 +22,6 @@ from tx_helpers.lessons.learning_from_reward.checkers import (
     by_steps,
     coin,
     exact,
-    likes_steps,
     upside_down,
     with_hole,
 )
@@ -41,22 +40,13 @@ RUNS: dict[str, tuple[Sums, Any, dict[str, Any]]] = {  # name: task, checker, wh
     "six": (SIX, exact, {}),
     "four": (FOUR, exact, GENTLE),
     "four, usual rate": (FOUR, exact, {}),
-    "six, mean of answers": (SIX, exact, {"mean": "answers"}),
-    "six, constant": (SIX, exact, {"mean": "constant", "scaled": False}),
     "six, coin": (SIX, coin, {}),
-    "six, coin, mean of answers": (SIX, coin, {"mean": "answers"}),
     "six, upside down": (SIX, upside_down, {}),
     "six, by steps": (SIX, by_steps, {}),
     "six, rate × 10": (SIX, exact, {"rate": 4e-3}),
-    "six, KL 0.3": (SIX, exact, {"kl_weight": 0.3}),
-    "six, groups of 2": (SIX, exact, {"problems": 128, "group": 2}),
-    "six, groups of 64": (SIX, exact, {"problems": 4, "group": 64}),
-    "six, used 4 times": (SIX, exact, {"updates": 10, "epochs": 4}),
-    "six, used 4 times, clipped": (SIX, exact, {"updates": 10, "epochs": 4, "clip": 0.2}),
     "four, hole": (FOUR, with_hole, {"updates": 60}),
     "four, hole, KL 0.3": (FOUR, with_hole, {"updates": 60, "kl_weight": 0.3}),
     "six, hole": (SIX, with_hole, {}),
-    "four, likes steps": (FOUR, likes_steps, {}),
 }
 
 

@@ -94,7 +94,6 @@ UNNAMED_SEEDS = {
     },
     "cheaper_and_longer": {
         "train_draft()": "train_draft(seed={seed})",
-        "stories(400, seed=2))), 256, 8)": "stories(400, seed=2))), 256, 8, seed={seed})",
     },
     "scaling_up": {"train_one(16, 300)": "train_one(16, 300, seed={seed})"},
     "your_own_model": {

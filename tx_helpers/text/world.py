@@ -151,6 +151,14 @@ class World:
             spoken += [value for line in told.lines.values() for key, value in line.says.items() if key == "gist"]
         return sorted(set(SLOT.sub(" ", " ".join(spoken)).split()))
 
+    def first_fault(self, text: str, given: int = 0) -> int | None:
+        """The place of the first word, behind the first `given`, that the world never writes there, or None."""
+        if math.isfinite(self.log_probability(text)):
+            return None
+        found = text.split()
+        places = range(given, len(found))
+        return next((at for at in places if found[at] not in self.next_words(" ".join(found[:at]))), len(found))
+
 
 @cache
 def little_world(split: str = "all") -> World:

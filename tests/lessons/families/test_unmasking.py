@@ -11,7 +11,6 @@ from tx_helpers.lessons.families.unmasking import (
     SEEDS,
     any_share,
     draw,
-    first_fault,
     masks_after,
     recorded,
     scores_chart,
@@ -19,6 +18,7 @@ from tx_helpers.lessons.families.unmasking import (
     unmasking_explorer,
     written_in,
 )
+from tx_helpers.text.world import little_world
 from tx_helpers.text.world_vocabulary import CLS, MASK, SEP, word_ids, world_id
 from tx_helpers.zoo.world_models import new_world_model
 
@@ -76,8 +76,8 @@ def test_each_text_has_its_own_share_of_masks():
 
 def test_a_fault_is_the_first_word_that_the_world_never_writes():
     text = "ada asked lucy for help because she could not cook . then both went to the forest ."
-    assert first_fault(text, 11) is None
-    assert first_fault(text.replace("both", "cook"), 11) == 12
+    assert little_world().first_fault(text, 11) is None
+    assert little_world().first_fault(text.replace("both", "cook"), 11) == 12
 
 
 def test_the_record_has_every_line_and_shows_all_words():

@@ -23,12 +23,14 @@ PIXEL, GAP, LEFT, TOP, BARS = 22, 8, 16, 40, 360  # of a pixel; between patches;
 RECORDED = 6  # digits on pages without a kernel
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 def mean_right(name: str, amount: str) -> float:
     """The share of right answers, mean of the seeds."""
     runs = amounts()["right"][name][amount]
     return sum(runs) / len(runs)
 
 
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw_cut(image: Tensor, label: int, size: int = SIDE) -> Svg:
     """A digit (8, 8), ink dark, cut into patches of this size."""
     count = (SIDE // size) ** 2
@@ -54,12 +56,12 @@ def _cut(image: Tensor, size: int) -> list[str]:
 
 def draw(image: Tensor, label: int, size: int) -> Svg:
     """The digit in pieces, what they cost, and the shares right beside those of the convolution."""
-    tokens, cost, rival = (SIDE // size) ** 2, multiplications(TinyViT(size=size)), multiplications(MODELS[RIVAL]())
+    tokens = (SIDE // size) ** 2
     plural = "s" if tokens > 1 else ""
     parts = [words(LEFT, TOP - 14, f"{tokens} patch{'e' * (tokens > 1)}{plural} + class token", font_weight="bold")]
     parts += _cut(image, size)
     parts.append(words(BARS - 90, TOP - 14, "right of 500 new digits, mean of five seeds", font_weight="bold"))
-    told, seeds = [], amounts()["right"]
+    seeds = amounts()["right"]
     for row, amount in enumerate(SHOWN):
         y = TOP + 62 * row
         parts.append(words(BARS - 90, y + 30, f"from {int(amount):,}", fill=MUTED))
@@ -69,14 +71,27 @@ def draw(image: Tensor, label: int, size: int) -> Svg:
             for one in seeds[kind][amount]:
                 where = dict(cx=BARS + 46 + length * one, cy=y + 22 * below + 9)
                 parts.append(shape("circle", **where, r=2.2, fill=INK))
-        told.append(f"{int(amount):,}: {mean_right(SIZES[size], amount):.2f} against {mean_right(RIVAL, amount):.2f}")
     bottom = TOP + PIXEL * SIDE + 3 * GAP + 24
-    times = f"{cost:,} multiplications for a picture; the convolution: {rival:,}"
-    parts.append(words(LEFT, bottom, times))
-    alt = f"{article(label).capitalize()} {label} as {tokens} token{plural} of {size} × {size} pixels: {times}. "
-    return card(BARS + 330, bottom + 16, parts, alt + f"Right, ViT against convolution, from {'; '.join(told)}.")
+    parts.append(words(LEFT, bottom, _times(size)))
+    return card(BARS + 330, bottom + 16, parts, describe(label, size))
 
 
+def _times(size: int) -> str:
+    """What a picture costs, in patches of this size and in the convolution."""
+    cost, rival = multiplications(TinyViT(size=size)), multiplications(MODELS[RIVAL]())
+    return f"{cost:,} multiplications for a picture; the convolution: {rival:,}"
+
+
+# --- describe ---------------------------------------------------------------------------------------------------------
+def describe(label: int, size: int) -> str:
+    """The digit, its tokens, what they cost, and the shares right beside those of the convolution."""
+    tokens = (SIDE // size) ** 2
+    told = [f"{int(n):,}: {mean_right(SIZES[size], n):.2f} against {mean_right(RIVAL, n):.2f}" for n in SHOWN]
+    begin = f"{article(label).capitalize()} {label} as {tokens} token{'s' * (tokens > 1)} of {size} × {size} pixels"
+    return f"{begin}: {_times(size)}. Right, ViT against convolution, from {'; '.join(told)}."
+
+
+# --- bind -------------------------------------------------------------------------------------------------------------
 def patch_size_explorer() -> Explore:
     """Choose a digit and the size of its patches."""
     images, labels = digits("test")

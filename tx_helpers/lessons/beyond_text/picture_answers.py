@@ -37,6 +37,7 @@ ASKABLE = [
 ]  # twelve
 
 
+# --- compute ----------------------------------------------------------------------------------------------------------
 def album() -> Tensor:
     """New pictures (12, 16, 16, 3): the last three hold a pair that was never trained on."""
     known = questions(PICTURES - 3, generator=torch.Generator().manual_seed(40)).pixels
@@ -50,6 +51,7 @@ def ask_model(model: PictureDecoder, pixels: Tensor, question: str, place: int, 
     return answer_chances(model, given)[0], question_looks(model, given, place)[0, layer - 1]
 
 
+# --- draw -------------------------------------------------------------------------------------------------------------
 def draw(pixels: Tensor, question: str, chances: Tensor, looks: Tensor, where: str) -> Svg:
     """The picture; the weights (N + 6,) in gold on its 16 patches; the best five words of chances (words,)."""
     edge, side = PIXEL * SIZE, PIXEL * PATCH
@@ -71,6 +73,7 @@ def draw(pixels: Tensor, question: str, chances: Tensor, looks: Tensor, where: s
     return card(third + 190, TOP + edge + 34, parts, describe(question, chances, looks, where))
 
 
+# --- describe ---------------------------------------------------------------------------------------------------------
 def describe(question: str, chances: Tensor, looks: Tensor, where: str) -> str:
     """The likeliest answer, and the patch that is looked at most."""
     down, across = divmod(int(looks[:TOKENS].argmax()), SIZE // PATCH)
@@ -81,6 +84,7 @@ def describe(question: str, chances: Tensor, looks: Tensor, where: str) -> str:
     )
 
 
+# --- bind -------------------------------------------------------------------------------------------------------------
 def picture_answers_explorer(model: PictureDecoder) -> Explore:
     """Choose one of twelve new pictures, a question, and a layer."""
     check_types("picture_answers_explorer", PictureDecoder, model=model)

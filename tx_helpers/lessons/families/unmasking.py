@@ -182,21 +182,14 @@ def written_in(order: str, passes: int, training: int) -> list[tuple[str, int]]:
 
 # --- draw -------------------------------------------------------------------------------------------------------------
 @cache
-def first_fault(text: str, given: int) -> int | None:
-    """The place of the first word, of those behind the first `given`, that the world never writes there."""
-    if possible(text):
-        return None
-    found = text.split()
-    places = range(given, len(found))
-    return next((at for at in places if found[at] not in little_world().next_words(" ".join(found[:at]))), len(found))
-
-
 def draw(passes: int, order: str, training: int, done: int) -> Svg:
     """The beginning, and its masks after `done` passes; what the last pass wrote is framed."""
     given, written = recorded()["given"].split(), written_in(order, passes, training)
     last = max(number for _, number in written)
     done, ended = min(done, last), done >= last
-    fault = first_fault(" ".join([*given, *(word for word, _ in written)]), len(given)) if ended else None
+    fault = (
+        little_world().first_fault(" ".join([*given, *(word for word, _ in written)]), len(given)) if ended else None
+    )
     parts, x, y = [], 16.0, 16.0
     for place, (word, number) in enumerate([*((word, -1) for word in given), *written]):
         said = word if number <= done else "?"

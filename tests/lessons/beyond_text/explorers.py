@@ -15,7 +15,7 @@ MOVES = {
     ),
     "patch-size": (
         Move("Patch size", r" as 4 tokens of 4 × 4 pixels: 87,488 multiplications", keys=("ArrowDown",)),
-        Move("Test digit", r"^A 3 as 4 tokens ", keys=("ArrowRight",)),
+        Move("Test digit", r"^An? \d as 4 tokens ", mouse="drag"),
     ),
     "picture-answers": (
         Move("Question", r"^“what colour is the ring \?” Its answer: ", mouse="choose:what colour is the ring ?"),

@@ -32,7 +32,7 @@ MOVES = {
     "unmasking": (
         Move("Passes", r"^Pass 0 of 8, the surest first, training 0: \? ", keys=("ArrowDown",)),
         Move("Pass", r"^Pass 1 of 8, the surest first, training 0: ", keys=("ArrowRight",)),
-        Move("Order", r"^Pass 1 of 8, random ones, training 0: ", keys=("ArrowDown",)),
+        Move("Order", r"^Pass 1 of 8, random ones, training 0: ", mouse="choose:random ones"),
         Move("Training", r"^Pass 1 of 8, random ones, training 1: ", keys=("ArrowDown",)),
     ),
 }

@@ -19,9 +19,12 @@ MOVES = {
         Move("Answer", r"^1475=A\. is paid", text="A."),
         Move("Answer", r"^1475=A17\. is paid", text="A17."),
     ),
-    "group-film": (Move("Picture", r"^Update 10, problem 185373=", keys=("ArrowRight",)),),
+    "group-film": (
+        Move("Picture", r"^Update 10, problem 185373=", keys=("ArrowRight",)),
+        Move("Picture", r"^Update 40, problem 185373=", mouse="drag"),
+    ),
     "reward-dials": (
         Move("Rate", r"^0\.004 · 16 · 0\.0: done, step 40 of 40", keys=("ArrowRight",)),
-        Move("Group", r"^0\.004 · 64 · 0\.0: done", keys=("ArrowRight",)),
+        Move("Group", r"^0\.004 · 64 · 0\.0: done", mouse="drag"),
     ),
 }

@@ -13,6 +13,7 @@ from tx_helpers.lessons.scaling_up.planning.planner import Plan, best_layouts, p
 from tx_helpers.lessons.scaling_up.planning.published import MODELS
 from tx_helpers.lessons.scaling_up.planning.workload import Training
 from tx_helpers.nn.arguments import check_numbers
+from tx_helpers.show.charts import BLACK
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, EDGE, GOLD, GREEN, GREY, MUTED, ORANGE, WHITE, bar, card, line, words
 
@@ -69,8 +70,8 @@ def answer_so_far(count: int = len(LINES)) -> Svg:
         for part, share in shares(found).items():
             parts.append(bar(x, y + 2, LENGTH * share, 18, COLOURS[part]) if share > 0.002 else "")
             if share > 0.1 and part != "the rest":
-                middle = x + LENGTH * share / 2
-                parts.append(words(middle, y + 15, f"{share:.0%}", anchor="middle", fill=WHITE, font_weight="bold"))
+                middle, ink = x + LENGTH * share / 2, WHITE if part == "compute" else BLACK
+                parts.append(words(middle, y + 15, f"{share:.0%}", anchor="middle", fill=ink, font_weight="bold"))
             x += LENGTH * share
     y, x = 68 + ROW * count + 6, float(LEFT)
     for part, colour in COLOURS.items():

@@ -1,12 +1,9 @@
 """Exercises on families of Transformers."""
 
-import math
-
 import torch
-import torch.nn.functional as F
 
 from tx_helpers.exercises.compare import as_mask
-from tx_helpers.exercises.exercise import Exercise, random_tensors
+from tx_helpers.exercises.exercise import Exercise
 from tx_helpers.exercises.quizzes import questions
 
 # --- a prefix --------------------------------------------------------------------------------------------------------

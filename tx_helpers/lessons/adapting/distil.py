@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from tx_helpers.generation.search import generate
 from tx_helpers.lessons.adapting.forgetting import plain_rows, text_loss
 from tx_helpers.nn.arguments import check_numbers, check_one_of
-from tx_helpers.nn.models import DecoderOnly
+from tx_helpers.nn.models import DecoderOnly, count_parameters
 from tx_helpers.text.data import BOS, EOS, IGNORE, PAD, TextBatch, text_batch
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.experiment import Experiment
@@ -84,9 +84,7 @@ def distil_all() -> dict[str, Any]:
     """{"teacher": [nats a token, one a seed], "loss": {way: {texts: [one a seed]}}, parameters of both}"""
     teacher = world_model("decoder")
     table: dict[str, Any] = {
-        "parameters": {
-            n: sum(p.numel() for p in m.parameters()) for n, m in (("teacher", teacher), ("student", new_student()))
-        },
+        "parameters": {"teacher": count_parameters(teacher), "student": count_parameters(new_student())},
         "teacher": [round(text_loss(teacher, seed=seed), 4) for seed in SEEDS],
         "loss": {way: {} for way in WAYS},
     }

@@ -13,6 +13,7 @@ exercises_inline   the exercises that stand where the notebook needs them
 patch_size         cut a digit into larger or smaller patches: tokens, cost, and how many digits are right
 picture_answers    ask a decoder about a picture: its answer, and where it looks
 picture_questions  a picture inside a decoder's row
+small_models       what the lesson's small models share: their blocks, and a training on new examples
 stored_weights     weights that come with the lesson, in half the bytes: float16 in a safetensors file
 vit                a Transformer that sees
 """

@@ -13,7 +13,6 @@ shortest way, rows first.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,16 +21,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, HELD_OUT, PAIRS, PLACES, SEEN, SHAPES
+from tx_helpers.lessons.beyond_text.small_models import small_blocks, train_on_new
 from tx_helpers.lessons.beyond_text.stored_weights import save_small
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import Block
-from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.experiment import Experiment
-from tx_helpers.training.loop import fit
-from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
 SIDE, OBJECTS, LONGEST = 3, 3, 12  # places along a side, shapes on the table, actions at most
 ACTIONS = ("up", "down", "left", "right", "take", "drop")
@@ -138,14 +133,7 @@ class Arm(nn.Module):
             self.places = nn.Embedding(SIDE * SIDE, d_model)  # for the places of the table and for the hand's
             self.action = nn.Embedding(len(ACTIONS), d_model)
             self.positions = nn.Parameter(0.5 * torch.randn(SEEING + 1, d_model))
-            self.blocks = nn.ModuleList(
-                Block(
-                    MultiHeadAttention(d_model, 4),
-                    FeedForward(d_model, 2 * d_model, activation="gelu"),
-                    partial(nn.LayerNorm, d_model),
-                )
-                for _ in range(n_layers)
-            )
+            self.blocks = small_blocks(d_model, n_layers)
             self.norm, self.output = nn.LayerNorm(d_model), nn.Linear(d_model, len(ACTIONS) + SIDE)
 
     def seen(self, ids: Tensor) -> Tensor:
@@ -230,20 +218,10 @@ def train_arm(
     check_types("train_arm", Arm, model=model)
     check_numbers("train_arm", least=1, whole=True, steps=steps, rows=rows)
 
-    def draw(step: int) -> Tables:
-        generator = torch.Generator().manual_seed(1_000_003 * (1 + seed) + step)
+    def draw(generator: torch.Generator) -> Tables:
         return on_the_way(tasks(rows, generator=generator, wanted=wanted), generator)
 
-    fit(
-        model,
-        draw,
-        steps=steps,
-        loss=imitation_loss,
-        optimizer=adamw(model, rate),
-        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 10)),
-        progress=False,
-    )
-    return model.eval()
+    return train_on_new(model, draw, loss=imitation_loss, steps=steps, rate=rate, seed=seed)
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

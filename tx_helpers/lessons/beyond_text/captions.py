@@ -33,15 +33,11 @@ from tx_helpers.lessons.beyond_text.drawn_shapes import (
     swapped,
     two_shapes,
 )
+from tx_helpers.lessons.beyond_text.small_models import small_blocks, train_on_new
 from tx_helpers.lessons.beyond_text.stored_weights import save_small
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import Block
-from tx_helpers.nn.layers import FeedForward
 from tx_helpers.training.contexts import RandomStream
 from tx_helpers.training.experiment import Experiment
-from tx_helpers.training.loop import fit
-from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
 PATCH = 4  # pixels along a side
 TOKENS = (SIZE // PATCH) ** 2
@@ -61,14 +57,7 @@ class Reader(nn.Module):
         super().__init__()
         self.first = nn.Parameter(0.02 * torch.randn(d_model))
         self.positions = nn.Parameter(0.02 * torch.randn(1 + tokens, d_model))
-        self.blocks = nn.ModuleList(
-            Block(
-                MultiHeadAttention(d_model, 4),
-                FeedForward(d_model, 2 * d_model, activation="gelu"),
-                partial(nn.LayerNorm, d_model),
-            )
-            for _ in range(n_layers)
-        )
+        self.blocks = small_blocks(d_model, n_layers)
         self.norm, self.output = nn.LayerNorm(d_model), nn.Linear(d_model, d_out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -132,16 +121,7 @@ def train_pairs(
         pictures, captions = model.pictures(batch.pixels), model.words(batch.captions)
         return loss(pictures, captions, model.log_temperature.exp())
 
-    fit(
-        model,
-        lambda step: draw(rows, torch.Generator().manual_seed(1_000_003 * (1 + seed) + step)),
-        steps=steps,
-        loss=measure,
-        optimizer=adamw(model, rate),
-        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 10)),
-        progress=False,
-    )
-    return model.eval()
+    return train_on_new(model, partial(draw, rows), loss=measure, steps=steps, rate=rate, seed=seed)
 
 
 def with_opposites(rows: int, generator: torch.Generator) -> Scenes:

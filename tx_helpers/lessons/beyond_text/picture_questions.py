@@ -12,7 +12,6 @@ A picture holds two or three shapes in its quarters. `HELD_OUT` pairs of colour 
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,17 +21,13 @@ from torch import Tensor, nn
 
 from tx_helpers.lessons.beyond_text.captions import TOKENS, colour_patches
 from tx_helpers.lessons.beyond_text.drawn_shapes import COLOURS, HELD_OUT, SEEN, SHAPES, SIZE, stamped
+from tx_helpers.lessons.beyond_text.small_models import small_blocks, train_on_new
 from tx_helpers.lessons.beyond_text.stored_weights import save_small
 from tx_helpers.nn.arguments import check_numbers, check_one_of, check_types
-from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import Block
-from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.masks import causal_mask
 from tx_helpers.nn.observe import listening
 from tx_helpers.training.contexts import RandomStream, in_mode
 from tx_helpers.training.experiment import Experiment
-from tx_helpers.training.loop import fit
-from tx_helpers.training.optimizers import adamw, linear_warmup_decay
 
 COUNTS = ("none", "one", "two", "three")
 VOCABULARY = (
@@ -141,14 +136,7 @@ class PictureDecoder(nn.Module):
             self.embedding = nn.Embedding(len(VOCABULARY), d_model)
             nn.init.normal_(self.embedding.weight, std=0.5)
             self.positions = nn.Parameter(0.1 * torch.randn(TOKENS + ASKED + 2, d_model))
-            self.blocks = nn.ModuleList(
-                Block(
-                    MultiHeadAttention(d_model, 4),
-                    FeedForward(d_model, 2 * d_model, activation="gelu"),
-                    partial(nn.LayerNorm, d_model),
-                )
-                for _ in range(n_layers)
-            )
+            self.blocks = small_blocks(d_model, n_layers)
             self.norm, self.output = nn.LayerNorm(d_model), nn.Linear(d_model, len(VOCABULARY))
 
     def pieces(self, pixels: Tensor) -> Tensor:
@@ -215,20 +203,11 @@ def train_answers(
     check_types("train_answers", PictureDecoder, model=model)
     check_numbers("train_answers", least=1, whole=True, steps=steps, rows=rows)
 
-    def draw(step: int) -> Questions:
-        asked = questions(rows, generator=torch.Generator().manual_seed(1_000_003 * (1 + seed) + step))
+    def draw(generator: torch.Generator) -> Questions:
+        asked = questions(rows, generator=generator)
         return exchanged(asked) if blind else asked
 
-    fit(
-        model,
-        draw,
-        steps=steps,
-        loss=answer_loss,
-        optimizer=adamw(model, rate),
-        schedule=linear_warmup_decay(steps, warmup=max(1, steps // 10)),
-        progress=False,
-    )
-    return model.eval()
+    return train_on_new(model, draw, loss=answer_loss, steps=steps, rate=rate, seed=seed)
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

@@ -12,17 +12,13 @@ z⁰ is the last vector of the class token, the only one that is read out. The b
 words: nothing in them knows that the patches lie in a plane, so only the learned positions can tell the model.
 """
 
-from functools import partial
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tx_helpers.lessons.beyond_text.digits import Digits, digits
+from tx_helpers.lessons.beyond_text.small_models import small_blocks
 from tx_helpers.nn.arguments import check_numbers, check_tensors, check_types
-from tx_helpers.nn.attention import MultiHeadAttention
-from tx_helpers.nn.blocks import Block
-from tx_helpers.nn.layers import FeedForward
 from tx_helpers.nn.observe import listening
 from tx_helpers.nn.positions import LearnedPositions
 from tx_helpers.training.contexts import RandomStream, in_mode
@@ -62,14 +58,7 @@ class TinyViT(nn.Module):
             self.class_token = nn.Parameter(0.02 * torch.randn(d_model))
             self.positions = LearnedPositions(1 + self.n_patches, d_model)
             nn.init.normal_(self.positions.table.weight, std=0.02)
-            self.blocks = nn.ModuleList(
-                Block(
-                    MultiHeadAttention(d_model, n_heads),
-                    FeedForward(d_model, d_ff, activation="gelu"),
-                    partial(nn.LayerNorm, d_model),
-                )
-                for _ in range(n_layers)
-            )
+            self.blocks = small_blocks(d_model, n_layers, n_heads=n_heads, d_ff=d_ff)
             self.norm = nn.LayerNorm(d_model)
             self.output = nn.Linear(d_model, CLASSES)
 

@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -187,9 +188,8 @@ def draw(passes: int, order: str, training: int, done: int) -> Svg:
     given, written = recorded()["given"].split(), written_in(order, passes, training)
     last = max(number for _, number in written)
     done, ended = min(done, last), done >= last
-    fault = (
-        little_world().first_fault(" ".join([*given, *(word for word, _ in written)]), len(given)) if ended else None
-    )
+    text = " ".join([*given, *(word for word, _ in written)])
+    fault = little_world().first_fault(text, len(given)) if ended else None
     parts, x, y = [], 16.0, 16.0
     for place, (word, number) in enumerate([*((word, -1) for word in given), *written]):
         said = word if number <= done else "?"
@@ -237,11 +237,7 @@ def scores_chart() -> Svg:
 def mean_possible(model: str = "any", order: str = "surest", passes: int = 0) -> float:
     """The recorded share of possible texts, as a mean over the seeds; model: a name of the file, or "decoder"."""
     table = recorded()
-    return _mean(table["decoder"]["possible"] if model == "decoder" else table["possible"][model][order][str(passes)])
-
-
-def _mean(scores: list[float]) -> float:
-    return sum(scores) / len(scores)
+    return fmean(table["decoder"]["possible"] if model == "decoder" else table["possible"][model][order][str(passes)])
 
 
 def describe(passes: int, order: str, training: int, done: int) -> str:
@@ -266,8 +262,8 @@ def describe_scores() -> str:
     decoder = table["decoder"]
     return (
         f"Possible texts with 1, 2, 4, 8 passes and with one for each word, means of {len(SEEDS)} seeds. "
-        f"{'; '.join(lines)}. Decoder, from left to right: {_mean(decoder['possible']):.0%} "
-        f"with {_mean(decoder['passes']):.0f} passes."
+        f"{'; '.join(lines)}. Decoder, from left to right: {fmean(decoder['possible']):.0%} "
+        f"with {fmean(decoder['passes']):.0f} passes."
     )
 
 

@@ -105,7 +105,7 @@ def _rows(group: Group, *, scaled: bool) -> str:
                 shape(
                     "rect", x=x, y=y, width=CELL - 4, height=30, rx=4, stroke=INK if abs(push) > 0.01 else GREY.full,
                     stroke_dasharray=None if push >= 0 else "3 3", fill=(PINK if up else GREY).full,
-                    fill_opacity=round(0.75 * abs(push) / most, 2),
+                    fill_opacity=round((0.75 if up else 0.5) * abs(push) / most, 2),
                 )
             )  # fmt: skip
             parts.append(words(x + CELL / 2 - 2, y + 21, token, size=16, anchor="middle"))

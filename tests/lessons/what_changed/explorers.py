@@ -6,7 +6,7 @@ MOVES = {
     "muon": (
         Move("Iterations", r"Muon's after 1 iterations", keys=("ArrowRight",)),
         Move("Angle", r"gradient 1\.00 and 0\.10; Adam's first step 1\.00 and 1\.00", mouse="drag"),
-        Move("Weak direction", r"gradient 1\.00 and 0\.\d\d", mouse="drag"),
+        Move("Weak direction", r"gradient 1\.00 and 0\.\d\d", keys=("ArrowRight",)),
     ),
     "ladder": (
         Move(

@@ -26,7 +26,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab handout api figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab translate handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,9 @@ site: $(DEV)  ## the course as web pages that need no kernel and no network, in 
 
 colab: $(DEV)  ## notebooks that carry the course and so run alone, on Colab or Kaggle, in build/colab
 	$(PY) tools/make_colab.py
+
+translate: $(DEV)  ## the notebooks in another language, in build/LANG, and what is not translated:  make translate LANG=de ONLY="00 04"
+	$(PY) tools/translate.py $(or $(filter-out %.UTF-8 C,$(LANG)),de) $(ONLY)
 
 handout: $(DEV)  ## an edition that checks the exercises without their solutions, in build/handout
 	$(PY) tools/make_handout.py

@@ -9,7 +9,7 @@ TIERS: dict[str, tuple[str, ...]] = {
     "Parts": ("zoo.parts",),
     "Text": ("text",),
     "Work": ("training", "generation"),
-    "Models": ("zoo", "environment", "progress_file", "opening", "contents"),
+    "Models": ("zoo", "environment", "progress_file", "opening", "contents", "language"),
     "Insight": ("diagnose",),
     "Show and teach": ("show", "exercises", "widgets", "publish"),
     "Lessons": ("lessons", "__main__"),

@@ -24,6 +24,7 @@ import traitlets
 
 from tx_helpers.exercises.catalogue import modules
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.language import script_in
 from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import svg_text
 from tx_helpers.show.stored import StoredWidget
@@ -89,7 +90,7 @@ def quiz(lesson: str) -> "Quiz":
 class Quiz(StoredWidget):
     """The quiz as a widget; `answers` holds the index of the choice for each question, -1 where there is none yet."""
 
-    _esm = Path(__file__).with_name("quizzes.js")
+    _esm = script_in(Path(__file__).with_name("quizzes.js").read_text("utf-8"))
     _css = STYLE
     title = traitlets.Unicode().tag(sync=True)
     questions: "traitlets.List[dict[str, Any]]" = traitlets.List().tag(sync=True)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tx_helpers.language import script_in
+
 FOLDER = Path(__file__).parent
 DRAWN = [FOLDER.parent / "show" / "legible.js", FOLDER / "svg.js"]
 
@@ -12,5 +14,5 @@ def script(path: Path) -> str:
 
 
 def joined(*paths: Path) -> str:
-    """Files as one module."""
-    return "\n".join(path.read_text("utf-8") for path in paths)
+    """Files as one module, in the language in use."""
+    return script_in("\n".join(path.read_text("utf-8") for path in paths))

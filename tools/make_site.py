@@ -40,7 +40,7 @@ from tx_helpers.publish.packing import inert
 from tx_helpers.show.stored import as_json
 
 HERE = Path(__file__).parent / "site"
-ASSETS = ("site.css", "code.css", "theme.js", "site.js", "search.js", "icon.svg")
+ASSETS = ("site.css", "code.css", "theme.js", "site.js", "alive.js", "search.js", "icon.svg")
 # Styles may stand inline: drawings have style attributes, and the attention view brings its style sheet as an element.
 # They run nothing, and may load nothing from elsewhere.
 POLICY = (

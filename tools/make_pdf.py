@@ -78,7 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
             file = options.to / f"{path.stem}.pdf"
             margin = dict.fromkeys(("top", "bottom", "left", "right"), "1.8cm")
             foot = {"display_header_footer": True, "header_template": "<span></span>", "footer_template": FOOT}
-            page.pdf(path=file, format="A4", margin=margin, tagged=True, outline=True, print_background=True, **foot)
+            kind = {"format": "A4", "scale": 0.8, "tagged": True, "outline": True, "print_background": True}
+            page.pdf(path=file, margin=margin, **kind, **foot)
             print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
     return 0
 

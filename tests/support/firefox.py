@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +20,11 @@ from typing import Any
 import pytest
 import websocket  # Jupyter's server brings it
 
+from driven import Driven
 
-class Page:
-    """One tab: what the tests need of Playwright's page."""
+
+class Page(Driven):
+    """One tab."""
 
     def __init__(self, address: str):
         self._socket = websocket.create_connection(f"{address}/session", timeout=60, suppress_origin=True)
@@ -48,7 +49,6 @@ class Page:
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="interactive")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression, as JSON carries it."""
         code = f"JSON.stringify({expression})"
         asked = {"expression": code, "target": {"context": self._tab}, "awaitPromise": False}
         answer = self._ask("script.evaluate", **asked)
@@ -56,11 +56,8 @@ class Page:
             raise RuntimeError(f"Firefox: {answer['exceptionDetails']['text']}")
         return json.loads(answer["result"].get("value", "null"))
 
-    def wait(self, expression: str, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not self.evaluate(f"Boolean({expression})"):
-            assert time.monotonic() < deadline, f"not within {seconds} s: {expression}"
-            time.sleep(0.1)
+    def act(self, actions: list[dict]) -> None:
+        self._ask("input.performActions", context=self._tab, actions=actions)
 
 
 @contextmanager

@@ -6,22 +6,25 @@ Explorers are their stored pictures. What gives something away (findings, soluti
 where it stood, and follows as "Answers". Chromium prints; Playwright drives it, as in the tests.
 """
 
-import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
 
-from make_site import Site
+from make_site import Site, asked
 from notebook_frame import ROOT
-from refresh_notebooks import selected
 
 sys.path.insert(0, str(ROOT / "tests/support"))
 
 HEADING = re.compile(r"<h[1-4] [^>]*>(?P<heading>.*?)(?:<a class=\"anchor\"|</h)")
 GIVES_AWAY = re.compile(r"<details><summary>(?P<kind>The finding|Solution|Answers)</summary>(?P<answer>.*?)</details>")
 PARTS = re.compile(f"(?s:{HEADING.pattern}|{GIVES_AWAY.pattern})")
-FOOT = '<div style="font-size: 8px; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
+SHEETS = {
+    **{"format": "A4", "scale": 0.8, "margin": dict.fromkeys(("top", "bottom", "left", "right"), "1.8cm")},
+    **{"tagged": True, "outline": True, "print_background": True},
+    **{"display_header_footer": True, "header_template": "<i></i>"},
+    "footer_template": '<p style="width: 100%; text-align: center; font-size: 8px" class="pageNumber"></p>',
+}
 
 
 def for_paper(page: str) -> str:
@@ -45,41 +48,22 @@ def for_paper(page: str) -> str:
     return page.replace("</main>", f"{listed}</main>")
 
 
-def write_pages(paths: list[Path], folder: Path) -> None:
-    """The pages for paper, with their styles and pictures, into the folder."""
-    site = Site(paths)
-    for path in paths:
-        file = f"{path.stem}.html"
-        site.files[file] = for_paper(site.files[file].decode()).encode()
-    site.write(folder)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
-    parser.add_argument("--to", type=Path, default=ROOT / "build" / "pdf", help="folder (default %(default)s)")
-    options = parser.parse_args(arguments)
-    try:
-        chosen = selected(options.notebooks, ROOT / "notebooks")
-    except ValueError as error:
-        parser.error(str(error))
+    paths, to = asked(__doc__, "pdf", arguments)
     from browser_harness import chromium, find_chromium
 
     if not find_chromium():
         print("make_pdf: no Chromium found, which prints the pages: apt install chromium, or name one in TX_CHROMIUM")
         return 1
-    options.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        write_pages(chosen, Path(folder))
+        Site(paths).write(Path(folder))
         page = browser.new_page(color_scheme="light")
-        for path in chosen:
-            page.goto((Path(folder) / f"{path.stem}.html").as_uri())
-            file = options.to / f"{path.stem}.pdf"
-            margin = dict.fromkeys(("top", "bottom", "left", "right"), "1.8cm")
-            foot = {"display_header_footer": True, "header_template": "<span></span>", "footer_template": FOOT}
-            kind = {"format": "A4", "scale": 0.8, "tagged": True, "outline": True, "print_background": True}
-            page.pdf(path=file, margin=margin, **kind, **foot)
+        for path in paths:
+            source, file = Path(folder) / f"{path.stem}.html", to / f"{path.stem}.pdf"
+            source.write_text(for_paper(source.read_text("utf-8")), "utf-8")
+            page.goto(source.as_uri())
+            page.pdf(path=file, **SHEETS)
             print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
     return 0
 

@@ -187,6 +187,20 @@ def opens(name: str, wheel: str, lives: bool) -> str:
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 
 
+def asked(about: str | None, to: str, arguments: list[str] | None) -> tuple[list[Path], Path]:
+    """The notebooks and the folder that a command line names, by default all, and `to` below build."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
+    parser.add_argument("--to", type=Path, default=ROOT / "build" / to, help="folder (default %(default)s)")
+    options = parser.parse_args(arguments)
+    try:
+        chosen = selected(options.notebooks, ROOT / "notebooks")
+    except ValueError as error:
+        parser.error(str(error))
+    options.to.mkdir(parents=True, exist_ok=True)
+    return chosen, options.to
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -3,17 +3,15 @@
     python tools/make_slides.py 04            into build/slides (or: make slides ONLY="04"); all where none is named
 
 They show the notebook's stored pictures in its order, one a slide, with the first sentences of their alt texts. The
-question stands before the pictures that answer it, and its finding behind them. An explorer lives where `make site` or
-tools/record_pages.py has recorded the notebook, as it is now; elsewhere it is a picture.
+question stands before the pictures that answer it, and its finding behind them. An explorer lives where `make site` has
+recorded the notebook, as it is now; elsewhere it is a picture.
 """
 
-import argparse
 import base64
 import hashlib
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 
@@ -21,31 +19,19 @@ import nbformat
 from markupsafe import Markup
 
 import site_scripts
-from make_site import HERE, JINJA
-from notebook_frame import ROOT
+from make_site import HERE, JINJA, asked
 from notebook_header import TIME_LINE
-from notebook_parts import PREDICTION, REVEAL, cell_headings, shown
+from notebook_parts import asks_or_tells, cell_headings, shown
 from record_pages import kept
-from refresh_notebooks import selected
 from site_cells import ENDINGS, IMAGE, Body, output_html
 from site_markdown import html_of
 from tx_helpers.publish.packing import inert
 
-GOALS = re.compile(r"^\*\*You will be able to\*\*\n\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
-KINDS = {ending: kind for kind, ending in ENDINGS.items()}
+OWN = ("site.css", "slides.css", "theme.js", "slides.js", "alive.js")
+GOALS = re.compile(r"^\*\*You will be able to\*\*\n\n.*?\n\n", re.MULTILINE | re.DOTALL)
+EXERCISE = re.compile(r"Exercise \d+: |Your turn: ")
 LONG = 220  # letters of a caption; a second sentence that goes beyond it is left out
-
-
-@dataclass
-class Slide:
-    """Its kind, for the style sheet ("text", "picture" or "finding"), its title and its content, both as HTML."""
-
-    kind: str
-    title: str
-    html: str
-
-    def __post_init__(self):
-        self.title, self.html = (Markup(re.sub(r"</?a\b[^>]*>", "", text)) for text in (self.title, self.html))
+KINDS = {ending: kind for kind, ending in ENDINGS.items()}
 
 
 def caption(alt: str) -> str:
@@ -63,86 +49,74 @@ def figure(html: str) -> str:
     return f'<figure>{html}<figcaption aria-hidden="true">{escape(caption(alt))}</figcaption></figure>'
 
 
-def inline(text: str) -> str:
-    """A line of markdown as HTML, without a paragraph around it."""
-    return html_of(text).strip().removeprefix("<p>").removesuffix("</p>")
+def slides(notebook: nbformat.NotebookNode, forms: dict[str, list[dict]], made: Body) -> Iterator[tuple[str, str, str]]:
+    """The kind of each slide, for the style sheet, its title in markdown, and its content as HTML, in order.
 
-
-def slides(notebook: nbformat.NotebookNode, forms: dict[str, list[dict]], made: Body) -> Iterator[Slide]:
-    """The slides in order; pictures, and what lives, go into `made`, as on the site."""
+    Pictures, and what lives, go into `made`, as on the site.
+    """
     first = notebook.cells[0].source
-    goals = f"**You will be able to**\n\n{GOALS.search(first)[1]}\n\n{TIME_LINE.search(first)[0]}"
-    (_, title), *_ = cell_headings(notebook.cells[0])
-    yield Slide("text", inline(title), html_of(goals))
-    heading, exercises = title, []
+    (_, heading), *_ = cell_headings(notebook.cells[0])
+    yield "text", heading, html_of(GOALS.search(first)[0] + TIME_LINE.search(first)[0])
+    exercises = ""
     for cell in notebook.cells:
         for _, heading in cell_headings(cell):
-            exercises += [heading] if re.match(r"Exercise \d+: |Your turn: ", heading) else []
+            exercises += f"- {heading}\n" if EXERCISE.match(heading) else ""
         if cell.cell_type == "markdown":
-            for picture in IMAGE.finditer(html_of(cell.source)):
-                output = nbformat.v4.new_output("display_data", {"text/html": picture[0]})
-                yield Slide("picture", inline(heading), figure(output_html(output, made, [])))
-        elif PREDICTION.search(cell.source) or REVEAL.search(cell.source):
-            for output in shown(cell):
-                text = re.sub(r"<details><summary>.*?</summary>|</details>", "", output.data.get("text/html", ""))
-                yield Slide("finding" if REVEAL.search(cell.source) else "text", inline(heading), text)
+            pictures = [found[0] for found in IMAGE.finditer(html_of(cell.source))]
+            outputs = [nbformat.v4.new_output("display_data", {"text/html": picture}) for picture in pictures]
         else:
-            live = list(forms.get(cell.id, []))
-            for output in [] if "progress()" in cell.source else shown(cell):
-                if "<img" in (html := output_html(output, made, live)):
-                    yield Slide("picture", inline(heading), figure(html))
+            outputs = [] if "progress()" in cell.source else shown(cell)
+        live = list(forms.get(cell.id, []))
+        for output in outputs:
+            if cell.cell_type == "code" and asks_or_tells(cell):
+                text = output.data["text/html"]
+                said = re.sub(r"<details><summary>.*?</summary>|</details>", "", text)
+                yield "text" if said == text else "finding", heading, said
+            elif "<img" in (html := output_html(output, made, live)):
+                yield "picture", heading, figure(html)
     if exercises:
-        listed = "".join(f"<li>{inline(one)}</li>" for one in exercises)
-        yield Slide("text", "Exercises", f"<ul>{listed}</ul>")
+        yield "text", "Exercises", html_of(exercises)
+
+
+def without_links(html: str, *others: str) -> Markup:
+    """HTML without the tags of links, which would lead out of the file, and without those of others."""
+    return Markup(re.sub(rf"</?(?:{'|'.join(('a', *others))})\b[^>]*>", "", html))
 
 
 def page(path: Path, recorded: dict) -> str:
-    """A notebook's slides as a page that holds all it needs."""
-    notebook, made = nbformat.read(path, as_version=4), Body()
-    deck = list(slides(notebook, recorded.get("forms", {}), made))
-    files = site_scripts.files(made.forms, recorded.get("scripts", {}))
-    own = {name: (HERE / name).read_text("utf-8") for name in ("site.css", "slides.css", "theme.js", "slides.js")}
-    own["alive.js"] = (HERE / "alive.js").read_text("utf-8")
-    own |= {name: content.decode() for name, content in files.items()}
-    scripts = {name: text for name, text in own.items() if name.endswith(".js")}
-    styles = [text for name, text in own.items() if name.endswith(".css")]
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts.values()]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    """A notebook's slides as a page that holds all it needs, and whose policy allows no other script."""
+    made = Body()
+    deck = list(slides(nbformat.read(path, as_version=4), recorded.get("forms", {}), made))
+    parts = {name: (HERE / name).read_bytes() for name in OWN}
+    parts |= site_scripts.files(made.forms, recorded.get("scripts", {}))
+    scripts = [part for name, part in parts.items() if name.endswith(".js")]
+    allowed = [f"'sha256-{base64.b64encode(hashlib.sha256(part).digest()).decode()}'" for part in scripts]
+    policy = f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; img-src data:"
     html = JINJA.get_template("slides.html.j2").render(
-        policy=Markup(
-            f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-        ),
-        title=deck[0].title.striptags(),
-        slides=deck,
-        styles=map(Markup, styles),
-        first=Markup(scripts.pop("theme.js")),
-        scripts=map(Markup, scripts.values()),
+        policy=Markup(policy),
+        name=path.stem,
+        slides=[(kind, without_links(html_of(title), "p"), without_links(html)) for kind, title, html in deck],
+        styles=[Markup(part.decode()) for name, part in parts.items() if name.endswith(".css")],
+        scripts=[Markup(part.decode()) for part in scripts],
         forms=[Markup(inert({"script": form["script"], "state": form["state"]})) for form in made.forms],
     )
-    return re.sub(r'src="(pictures/[^"]+)"', lambda found: f'src="{data_of(found[1], made)}"', html)
+    return re.sub(r'src="(pictures/\w+\.(\w+))"', lambda found: f'src="{data_of(*found.groups(), made)}"', html)
 
 
-def data_of(picture: str, made: Body) -> str:
+def data_of(picture: str, ending: str, made: Body) -> str:
     """A picture as an address that holds it."""
-    return f"data:{KINDS[picture.rpartition('.')[2]]};base64,{base64.b64encode(made.pictures[picture]).decode()}"
+    return f"data:{KINDS[ending]};base64,{base64.b64encode(made.pictures[picture]).decode()}"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
-    parser.add_argument("--to", type=Path, default=ROOT / "build" / "slides", help="folder (default %(default)s)")
-    options = parser.parse_args(arguments)
-    try:
-        chosen = selected(options.notebooks, ROOT / "notebooks")
-    except ValueError as error:
-        parser.error(str(error))
-    options.to.mkdir(parents=True, exist_ok=True)
-    for path in chosen:
-        recorded = kept(path)
-        file = options.to / f"{path.stem}.html"
+    paths, folder = asked(__doc__, "slides", arguments)
+    for path in paths:
+        file, recorded = folder / f"{path.stem}.html", kept(path)
         file.write_text(page(path, recorded), "utf-8")
-        print(f"{file}: {'explorers live' if recorded else 'explorers are pictures'}, {file.stat().st_size / 1e6:.1f} MB")
+        print(
+            f"{file}: {'explorers live' if recorded else 'explorers are pictures'}, {file.stat().st_size / 1e6:.1f} MB"
+        )
     return 0
 
 

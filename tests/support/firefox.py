@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,34 @@ from typing import Any
 import pytest
 import websocket  # Jupyter's server brings it
 
-from driven import Driven
+END, LEFT, RIGHT = "\ue010", "\ue012", "\ue014"  # keys
+MIDDLE = """((node) => (node.scrollIntoView({{ block: "center" }}), node.getBoundingClientRect().toJSON()))
+  (document.querySelector({!r}))"""
+
+
+class Driven:
+    """A page without Playwright; an engine has its own `evaluate`, and its own `act` for the actions of WebDriver."""
+
+    def wait(self, expression: str, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self.evaluate(f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"not within {seconds} s: {expression}"
+            time.sleep(0.1)
+
+    def press(self, key: str, selector: str) -> None:
+        """A key, while the element has the focus."""
+        self.evaluate(f"document.querySelector({selector!r}).focus()")
+        self.act(
+            [{"type": "key", "id": "k", "actions": [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]}]
+        )
+
+    def click(self, selector: str, share: float = 0.5, drag: int = 0) -> None:
+        """The mouse on the element, at this share of its width, and drawn so many pixels to the right."""
+        box = self.evaluate(MIDDLE.format(selector))
+        x, y = round(box["left"] + share * box["width"]), round(box["top"] + box["height"] / 2)
+        there, on = ({"type": "pointerMove", "x": x + by, "y": y, "duration": 50} for by in (0, drag))
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
+        self.act([{"type": "pointer", "id": "m", "actions": [there, down, on, up]}])
 
 
 class Page(Driven):

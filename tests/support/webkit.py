@@ -1,7 +1,6 @@
 """WebKit as GTK has it, by WebKitWebDriver: plain WebDriver, JSON over HTTP. The engine of Safari, not Safari itself.
 
-with webkit() as page:
-    page.goto("http://…")
+webkit() gives a page as firefox() does.
 """
 
 import json
@@ -18,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from driven import Driven
+from firefox import Driven
 
 
 class Page(Driven):
@@ -55,13 +54,10 @@ def webkit() -> Iterator[Page]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = ["xvfb-run", "-a", "-s", "-screen 0 1600x1200x24", "WebKitWebDriver", f"--port={port}"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, start_new_session=True, **quiet)
+    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert process.poll() is None, "WebKitWebDriver ended before it listened"
             time.sleep(0.1)
         yield Page(port)
     finally:

@@ -36,6 +36,7 @@ const mount = async (place) => {
     await window.txModules[script].render({ model: modelOf(state), el });
     picture.forEach((node) => node.remove());
     place.dataset.lives = "yes";
+    dispatchEvent(new Event("tx-lives"));
   } catch (error) {
     el.remove();
     place.dataset.lives = "no";

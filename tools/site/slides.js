@@ -43,10 +43,9 @@ addEventListener("click", ({ target, clientX }) => {
   if (target.closest(OF_ITS_OWN) || !getSelection().isCollapsed) return;
   show(now + (clientX < innerWidth / 4 ? -1 : 1));
 });
-addEventListener("hashchange", () => show((parseInt(location.hash.slice(1)) || 1) - 1));
+const follow = () => show((parseInt(location.hash.slice(1)) || 1) - 1);
+addEventListener("hashchange", follow);
 addEventListener("resize", fit);
 const grown = new ResizeObserver(fit);
-new MutationObserver((changes) => {
-  for (const { addedNodes } of changes) addedNodes.forEach((node) => node.classList?.contains("living") && grown.observe(node));
-}).observe(document.querySelector("main"), { childList: true, subtree: true });
-show((parseInt(location.hash.slice(1)) || 1) - 1);
+addEventListener("tx-lives", () => document.querySelectorAll(".living").forEach((part) => grown.observe(part)));
+follow();

@@ -100,12 +100,10 @@ def page(path: Path, recorded: dict) -> str:
         scripts=[Markup(part.decode()) for part in scripts],
         forms=[Markup(inert({"script": form["script"], "state": form["state"]})) for form in made.forms],
     )
-    return re.sub(r'src="(pictures/\w+\.(\w+))"', lambda found: f'src="{data_of(*found.groups(), made)}"', html)
-
-
-def data_of(picture: str, ending: str, made: Body) -> str:
-    """A picture as an address that holds it."""
-    return f"data:{KINDS[ending]};base64,{base64.b64encode(made.pictures[picture]).decode()}"
+    for name, content in made.pictures.items():
+        kind = KINDS[name.rpartition(".")[2]]
+        html = html.replace(f'src="{name}"', f'src="data:{kind};base64,{base64.b64encode(content).decode()}"')
+    return html
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,8 +9,8 @@ import shutil
 import nbformat
 import pytest
 
-from browser_harness import KERNEL, NOTEBOOKS, WINDOW, Server, copy_notebooks, front_end
-from firefox import RIGHT, firefox
+from browser_harness import NOTEBOOKS, WINDOW, Server, front_end
+from firefox import firefox
 from notebook_parts import REVEAL, waiting
 from repository import COURSE
 
@@ -111,21 +111,6 @@ def test_the_same_in_firefox(folder):
             page.wait(is_open(name), 120)
             found[name] = faults_of(name, page.evaluate(SEEN), told="The finding")
     assert {name: faults for name, faults in found.items() if faults} == {}
-
-
-@pytest.mark.thorough
-def test_a_notebook_runs_in_firefox_and_its_explorer_moves(tmp_path):
-    copy_notebooks(tmp_path, whole=False)
-    said = "document.querySelector('.tx-explorer .tx-summary')?.textContent"
-    with Server("lab", tmp_path) as server, firefox() as page:
-        page.size(**WINDOW)
-        page.goto(server.url(NOTEBOOKS[4]))
-        page.wait(f"{KERNEL}?.status === 'idle' && {KERNEL}.connectionStatus === 'connected'", 180)
-        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
-        page.wait(said, 300)
-        before = page.evaluate(said)
-        page.press(RIGHT, ".tx-explorer [role=slider]")
-        page.wait(f"{said} !== {before!r}", 20)
 
 
 @pytest.mark.thorough

@@ -36,7 +36,6 @@ class Driven:
             time.sleep(0.1)
 
     def press(self, key: str, selector: str) -> None:
-        """A key, while the element has the focus."""
         self.evaluate(f"document.querySelector({selector!r}).focus()")
         self.act(
             [{"type": "key", "id": "k", "actions": [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]}]

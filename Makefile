@@ -26,7 +26,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CAN_CUT_OFF := unshare -rn true 2>/dev/null
 
-.PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab translate handout api figures benchmarks clean
+.PHONY: help setup lab test browser quick thorough offline lint format pretrained notebooks site colab slides pdf translate handout api figures benchmarks clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "%-12s%s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,12 @@ notebooks: $(DEV)  ## execute the notebooks and write their outputs:  make noteb
 
 site: $(DEV)  ## the course as web pages that need no kernel and no network, in build/site:  make site ONLY="08"
 	$(PY) tools/make_site.py $(ONLY)
+
+slides: $(DEV)  ## slides for a projector, one file a notebook, in build/slides:  make slides ONLY="04"
+	$(PY) tools/make_slides.py $(ONLY)
+
+pdf: $(DEV)  ## pages for paper, with the answers at the end, in build/pdf (needs Chromium):  make pdf ONLY="04"
+	$(PY) tools/make_pdf.py $(ONLY)
 
 colab: $(DEV)  ## notebooks that carry the course and so run alone, on Colab or Kaggle, in build/colab
 	$(PY) tools/make_colab.py

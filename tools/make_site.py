@@ -40,7 +40,7 @@ from tx_helpers.publish.packing import inert
 from tx_helpers.show.stored import as_json
 
 HERE = Path(__file__).parent / "site"
-ASSETS = ("site.css", "code.css", "theme.js", "site.js", "search.js", "icon.svg")
+ASSETS = ("site.css", "code.css", "theme.js", "site.js", "alive.js", "search.js", "icon.svg")
 # Styles may stand inline: drawings have style attributes, and the attention view brings its style sheet as an element.
 # They run nothing, and may load nothing from elsewhere.
 POLICY = (
@@ -185,6 +185,20 @@ def opens(name: str, wheel: str, lives: bool) -> str:
         line += f' and <a href="notebooks/{wheel}" download>the course</a> into one folder'
     link = colab_link(name, repository_address())
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
+
+
+def asked(about: str | None, to: str, arguments: list[str] | None) -> tuple[list[Path], Path]:
+    """The notebooks and the folder that a command line names, by default all, and `to` below build."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
+    parser.add_argument("--to", type=Path, default=ROOT / "build" / to, help="folder (default %(default)s)")
+    options = parser.parse_args(arguments)
+    try:
+        chosen = selected(options.notebooks, ROOT / "notebooks")
+    except ValueError as error:
+        parser.error(str(error))
+    options.to.mkdir(parents=True, exist_ok=True)
+    return chosen, options.to
 
 
 def main(arguments: list[str] | None = None) -> int:

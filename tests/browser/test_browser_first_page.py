@@ -8,6 +8,7 @@ import pytest
 import make_first_page
 from firefox import firefox
 from tx_helpers.text.number_words import english, german
+from webkit import webkit
 from widget_page import HOSTILE
 
 pytestmark = pytest.mark.slow
@@ -153,8 +154,9 @@ def test_what_is_pointed_at_is_explained_and_nothing_jumps(opened):
 
 
 @pytest.mark.thorough
-def test_it_moves_in_firefox():
-    with firefox() as page:
+@pytest.mark.parametrize("engine", [firefox, webkit])
+def test_it_moves_in_another_engine(engine):
+    with engine() as page:
         page.size(390, 844)
         page.goto(ADDRESS)
         page.wait("document.querySelector('.st-where')", 60)

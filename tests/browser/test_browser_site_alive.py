@@ -14,11 +14,14 @@ from axe_playwright_python.sync_playwright import Axe
 
 import make_site
 import record_pages
+from browser_harness import WINDOW
 from browser_moves import cases_of
+from firefox import END, LEFT, RIGHT, firefox
 from repository import COURSE
-from site_pages import Opened, differences, moved, played, served, wake
+from site_pages import ALIVE, Opened, differences, moved, played, served, wake
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.lessons.self_attention.exercises import QUIZ
+from webkit import webkit
 
 pytestmark = pytest.mark.slow
 RECORDED = ("self_attention",)
@@ -154,3 +157,43 @@ def test_a_quiz_is_answered_by_mouse_and_keyboard(opened):
     for choice in QUIZ[1].choices:
         assert choice.why in field.get_by_role("status").inner_text()
         page.keyboard.press("ArrowDown")
+
+
+# --- other engines ----------------------------------------------------------------------------------------------------
+# A page's first script, a file, as the policy asks: it notes what goes wrong. And: all unfolded, the next form in view.
+NOTED = """window.faults = [];
+console.error = (...said) => faults.push(String(said));
+for (const kind of ["error", "securitypolicyviolation"]) addEventListener(kind, (event) => faults.push(kind));
+"""
+WAKE = """(document.querySelectorAll("main details").forEach((part) => { part.open = true; }),
+  document.querySelector("[data-form]:not([data-lives])")?.scrollIntoView(), true)"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("engine", [firefox, webkit])
+def test_in_another_engine_explorers_move_and_the_quiz_answers(folder, engine):
+    html = (folder / "04_self_attention.html").read_text("utf-8")
+    html = html.replace("<script", '<script src="noted.js"></script><script', 1)
+    (folder / "noted.js").write_text(NOTED)
+    (folder / "noted.htm").write_text(html, "utf-8")
+    with served(folder) as address, engine() as page:
+
+        def changes(what: str, act, *given, **options) -> None:
+            text = f"document.querySelector({what!r}).textContent"
+            before = page.evaluate(text)
+            act(*given, **options)
+            page.wait(f"{text} !== {before!r}", 20)
+
+        page.size(**WINDOW)
+        page.goto(f"{address}/noted.htm")
+        page.wait(f"{WAKE} && ({ALIVE})()", 60)
+        for name in ("context", "query-plane", "own-sentence"):
+            said, slider = (f".tx-explorer-{name} {part}" for part in (".tx-summary", "input[type=range]"))
+            changes(said, page.press, END, slider)
+            changes(said, page.click, slider, 0.3)
+        said, query = (f".tx-explorer-query-plane {part}" for part in (".tx-summary", "[role=slider]"))
+        changes(said, page.click, query, drag=40)
+        changes(said, page.press, LEFT, query)
+        changes(".tx-quiz [role=status]", page.click, ".tx-quiz input")
+        changes(".tx-quiz [role=status]", page.press, RIGHT, ".tx-quiz input")
+        assert page.evaluate("window.faults") == []

@@ -21,9 +21,37 @@ from typing import Any
 import pytest
 import websocket  # Jupyter's server brings it
 
+END, LEFT, RIGHT = "\ue010", "\ue012", "\ue014"  # keys
+MIDDLE = """((node) => (node.scrollIntoView({{ block: "center" }}), node.getBoundingClientRect().toJSON()))
+  (document.querySelector({!r}))"""
 
-class Page:
-    """One tab: what the tests need of Playwright's page."""
+
+class Driven:
+    """A page without Playwright; an engine has its own `evaluate`, and its own `act` for the actions of WebDriver."""
+
+    def wait(self, expression: str, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self.evaluate(f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"not within {seconds} s: {expression}"
+            time.sleep(0.1)
+
+    def press(self, key: str, selector: str) -> None:
+        self.evaluate(f"document.querySelector({selector!r}).focus()")
+        self.act(
+            [{"type": "key", "id": "k", "actions": [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]}]
+        )
+
+    def click(self, selector: str, share: float = 0.5, drag: int = 0) -> None:
+        """The mouse on the element, at this share of its width, and drawn so many pixels to the right."""
+        box = self.evaluate(MIDDLE.format(selector))
+        x, y = round(box["left"] + share * box["width"]), round(box["top"] + box["height"] / 2)
+        there, on = ({"type": "pointerMove", "x": x + by, "y": y, "duration": 50} for by in (0, drag))
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
+        self.act([{"type": "pointer", "id": "m", "actions": [there, down, on, up]}])
+
+
+class Page(Driven):
+    """One tab."""
 
     def __init__(self, address: str):
         self._socket = websocket.create_connection(f"{address}/session", timeout=60, suppress_origin=True)
@@ -48,7 +76,6 @@ class Page:
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="interactive")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression, as JSON carries it."""
         code = f"JSON.stringify({expression})"
         asked = {"expression": code, "target": {"context": self._tab}, "awaitPromise": False}
         answer = self._ask("script.evaluate", **asked)
@@ -56,11 +83,8 @@ class Page:
             raise RuntimeError(f"Firefox: {answer['exceptionDetails']['text']}")
         return json.loads(answer["result"].get("value", "null"))
 
-    def wait(self, expression: str, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not self.evaluate(f"Boolean({expression})"):
-            assert time.monotonic() < deadline, f"not within {seconds} s: {expression}"
-            time.sleep(0.1)
+    def act(self, actions: list[dict]) -> None:
+        self._ask("input.performActions", context=self._tab, actions=actions)
 
 
 @contextmanager

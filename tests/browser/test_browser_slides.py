@@ -1,0 +1,63 @@
+"""Slides and the pages for paper in Chromium: nothing is cut off, keys and clicks turn, answers stand at the end."""
+
+import re
+
+import pytest
+
+import make_pdf
+import make_site
+import make_slides
+import record_pages
+from repository import COURSE
+from site_pages import Opened
+
+pytestmark = pytest.mark.slow
+FEW = [pytest.param(path, marks=[] if path.name[:2] in ("00", "04") else pytest.mark.thorough) for path in COURSE]
+NOW = "document.querySelector('.slide.now').id"
+ALIVE = "() => [...document.querySelectorAll('.now [data-form]')].every((one) => one.dataset.lives)"
+CUT_OFF = """() => [...document.querySelectorAll("html, .now, .now :is(.content, figure, .shown, img)")]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1
+    || box.getBoundingClientRect().right > innerWidth + 1).map((box) => box.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    opened = Opened(browser, tmp_path.as_uri())
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("path", FEW)
+def test_slides_show_everything_and_turn(opened, tmp_path, path):
+    (tmp_path / "x.html").write_text(make_slides.page(path, record_pages.kept(path)), "utf-8")
+    for width, height in ((1280, 720), (1024, 768)):
+        page = opened("x.html", viewport={"width": width, "height": height})
+        count = page.locator(".slide").count()
+        for number in range(1, count + 1):
+            page.wait_for_function(
+                "() => [...document.querySelectorAll('.now [data-form]')].every((e) => e.dataset.lives)"
+            )
+            assert page.evaluate(NOW) == str(number)
+            page.keyboard.press("PageDown")
+    assert page.locator("h1").count() == 1 and page.locator("h2").count() == count - 1
+    for key, number in {"Home": 1, " ": 2, "ArrowRight": 3, "ArrowLeft": 2, "End": count, "PageUp": count - 1}.items():
+        page.keyboard.press(key)
+        assert page.evaluate(NOW) == str(number) and page.url.endswith(f"#{number}"), key
+    again = opened("x.html#2")
+    again.mouse.click(900, 20)
+    assert again.evaluate(NOW) == "3"
+    assert opened("x.html", java_script_enabled=False).locator(".slide:visible").count() == count
+
+
+@pytest.mark.parametrize("path", FEW)
+def test_on_paper_answers_stand_at_the_end_and_pictures_fit(opened, tmp_path, path):
+    make_site.Site([path]).write(tmp_path)
+    file = tmp_path / f"{path.stem}.html"
+    file.write_text(make_pdf.for_paper(file.read_text("utf-8")), "utf-8")
+    page = opened(file.name, viewport={"width": 800, "height": 1100})
+    page.emulate_media(media="print")
+    text, answers = page.locator("main").inner_text().rsplit("\nAnswers\n", 1)
+    asked = re.findall(r"see answer (\d+) at the end", text)
+    assert asked == re.findall(r"^Answer (\d+)\.", answers, re.MULTILINE) == [*map(str, range(1, len(asked) + 1))]
+    assert page.locator("main details:not([open]), main summary:text('The finding')").count() == 0
+    assert page.evaluate("Math.max(...[...document.images].map((one) => one.getBoundingClientRect().right))") <= 800

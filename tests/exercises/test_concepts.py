@@ -7,11 +7,11 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from tx_helpers.exercises import concept_test, quiz, solved
-from tx_helpers.exercises.concepts import CONCEPTS
+from tx_helpers.exercises.concepts import QUESTIONS
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.progress_file import progress_file
 
-RIGHT = [[choice.right for choice in question.choices].index(True) for question in CONCEPTS]
+RIGHT = [[choice.right for choice in question.choices].index(True) for question in QUESTIONS]
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +27,10 @@ def chosen(widget, *choices):
 
 def test_twenty_questions_of_three_choices_each_with_its_reason_and_its_notebook():
     numbers = {lesson.number for lesson in LESSONS.values()}
-    assert len(CONCEPTS) == 20
-    for question in CONCEPTS:
+    assert len(QUESTIONS) == 20
+    for question in QUESTIONS:
         assert 3 <= len({choice.text for choice in question.choices}) == len(question.choices) <= 4
-        named = re.findall(r"\((\d\d)\)", " ".join(choice.why for choice in question.choices))
+        named = re.findall(r"\(notebook (\d\d)\)", " ".join(choice.why for choice in question.choices))
         assert named and numbers.issuperset(named), question.text
 
 
@@ -40,8 +40,8 @@ def test_it_tells_neither_the_page_nor_the_notebook_what_is_right():
     data, _ = DisplayFormatter().format(test)
     told = json.dumps([data, test.get_state()], ensure_ascii=False)
     assert test.score == 20 and "Concept test, before the course: 20 of 20 questions answered" in told
-    assert CONCEPTS[0].choices[0].text in told
-    assert not [one.why for question in CONCEPTS for one in question.choices if one.why in told]
+    assert QUESTIONS[0].choices[0].text in told
+    assert not [one.why for question in QUESTIONS for one in question.choices if one.why in told]
     assert not {name for question in test.questions for one in question["choices"] for name in one} - {"text"}
 
 

@@ -16,7 +16,7 @@ from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, lesson_of, modules, of_lesson
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
-from tx_helpers.exercises.concepts import CONCEPTS
+from tx_helpers.exercises.concepts import QUESTIONS as CONCEPTS
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.quizzes import Choice, Question
 from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce

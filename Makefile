@@ -120,5 +120,5 @@ figures: $(DEV)  ## draw the drawings again:  make figures ONLY="architecture"
 benchmarks:  ## which benchmarks there are
 	@for file in tools/bench_*.py; do printf '%s  ' "$(PY) $$file"; sed -n '1s/"""//gp' "$$file"; done
 
-clean:  ## remove the environment and what the tools made
+clean:  ## remove the environment and what was made
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info

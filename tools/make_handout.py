@@ -5,13 +5,15 @@
 
 The edition checks answers and names mistakes like the full one: the results of solutions and mistakes on the exercises'
 inputs are recorded in a file, and their code is removed. With the solutions of inline exercises, `plain.py` among them,
-a notebook goes on: they are packed, so that they run and cannot be read. The README, the notebooks and their stored
-pictures say and show nothing that this edition does not have. It has notebooks, package and drawings, no tests.
+a notebook goes on: they are packed, so that they run and cannot be read. A hint that says a whole solution is left out.
+The notebooks and their stored pictures say and show nothing that this edition does not have. It has notebooks, package,
+drawings, a README of its own (handout/README.md) and of the Makefile what a learner needs; no tests and no tools.
 """
 
 import argparse
 import ast
 import base64
+import difflib
 import html
 import json
 import re
@@ -26,29 +28,28 @@ import torch
 
 from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import RECORD, find, lesson_of
+from tx_helpers.exercises.exercise import Exercise
 
 PARTS = ("README.md", "LICENSE", "LICENSE-text.md", "Makefile", "requirements.txt", "environment.yml", "pyproject.toml")
 FOLDERS = ("notebooks", "tx_helpers", "figures", "setup.py", *PARTS)
-LACKING = ("Elsewhere", "Where the rest", "For teachers")  # in the README
+TARGETS = {"help", "setup", "lab", "clean", "$(READY)"}  # of the Makefile: those that need no tools and no tests
 SAID = (  # what the full edition says, and what this one says instead
-    (r"^\*\*(Try it|\[Try it)[^\0]*?\n\n", ""),
-    (r"^make test .*\n", ""),
-    (r"^Both need Python", "It needs Python"),
-    (r'`solution\("\w+"\)` shows the tested code, and', "your teacher has the solutions, and"),
+    (r"gives three hints", "gives up to three hints"),
     (r'; `solution\(\\"\w+\\"\)` shows the tested code\.', ". Your teacher has the solutions."),
     (r", `solution` shows the answer\.", "."),
-    (r"^The whole model in plain lines is .*\n", ""),
     (r" `tx_helpers\.plain` is shorter\.", ""),
+    (r'\\n",\n *"\(`tools/\w+\.py`\)', ""),
 )
 LEAST, SHOWN = 25, 40  # letters by which a solution is known in code, and one of its lines in a picture
+TOLD = 0.9  # of the words of a solution, in their order: a hint that has as many says it
 PACKED = """\
 \"\"\"The classes of notebook 08: they run, and cannot be read, since this edition comes without solutions.\"\"\"
 
 import base64
 import zlib
 
-PACKED = zlib.decompress(base64.b85decode({!r})).decode()
-exec(PACKED)
+PACKED = {!r}
+exec(zlib.decompress(base64.b85decode(PACKED)).decode())
 """
 
 
@@ -133,15 +134,35 @@ def _is_answer(node: ast.stmt, inline: set[str]) -> bool:
     )
 
 
+def without_hints(source: str, told: set[str]) -> str:
+    """A module's source without these hints, each of which begins and ends a line."""
+    lines = source.split("\n")
+    for node in sorted(ast.walk(ast.parse(source)), key=lambda node: -getattr(node, "lineno", 0)):
+        if isinstance(node, ast.Constant) and node.value in told:
+            del lines[node.lineno - 1 : node.end_lineno]
+    return "\n".join(lines)
+
+
+def readme(template: str, full: str) -> str:
+    """The README of this edition: its own text, with the table of notebooks of the full one."""
+    table = re.search(r"^\| \| notebook \|\n(\|.*\n)+", full, re.M)
+    return template.replace("{notebooks}\n", table[0])
+
+
+def makefile(full: str) -> str:
+    """Of a Makefile the paragraphs that make TARGETS alone, and the variables that these use."""
+    kept = [part for part in full.split("\n\n") if TARGETS.issuperset(re.findall(r"^([\w$()]+):(?!=)", part, re.M))]
+    text = re.sub(r"^(\.PHONY:).*", rf"\1 {' '.join(sorted(TARGETS - {'$(READY)'}))}", "\n\n".join(kept), flags=re.M)
+    text = re.sub(r"^#.*`make test`.*\n(# Var.*\n)?", "# `make lab` opens the course.\n", text, flags=re.M)
+    text = text.replace("`lab` does it itself; all other targets add what they need", "`lab` does it itself")
+    for name in reversed(re.findall(r"^(\w+) *[:?]=", text, re.M)):
+        if f"$({name})" not in text:
+            text = re.sub(rf"^(# .*\n)*{name} *[:?]=.*\n", "", text, flags=re.M)
+    return text.rstrip() + "\n"
+
+
 def without_lacking(text: str) -> str:
-    """README, notebook or module, in which nothing is said of what this edition lacks."""
-    kept, dropped = [], ""
-    for section in re.split(r"^(?=##)", text, flags=re.M):
-        level, _, title = section.partition(" ")
-        if not dropped or len(level) <= len(dropped):
-            dropped = level if title.startswith(LACKING) else ""
-        kept += [] if dropped else [section]
-    text = "".join(kept)
+    """A notebook or module in which nothing is said of what this edition lacks."""
     for pattern, instead in SAID:
         text = re.sub(pattern, instead, text, flags=re.M)
     return text
@@ -158,17 +179,28 @@ def without_views(notebook: str, bodies: list[list[str]]) -> str:
 
 
 def bodies() -> list[list[str]]:
-    """The lines of each solution that its starter does not show, imports apart; without those that say very little."""
-    exercises = [find(name) for name in lesson_of()]
-    found = [
-        [
-            line.strip()
-            for line in one.solution_source().splitlines()
-            if line.strip() and not line.startswith(("import ", "from ")) and line not in one.starter()
-        ]
-        for one in exercises
+    """The bodies of the solutions, without those that say very little."""
+    return [body for body in map(_body, map(find, lesson_of())) if len("".join(body)) >= LEAST]
+
+
+def _body(exercise: Exercise) -> list[str]:
+    """The lines of a solution that its starter does not show, imports apart."""
+    return [
+        line.strip()
+        for line in exercise.solution_source().splitlines()
+        if line.strip() and not line.startswith(("import ", "from ")) and line not in exercise.starter()
     ]
-    return [body for body in found if len("".join(body)) >= LEAST]
+
+
+def telling() -> set[str]:
+    """The hints of the course that say nearly a whole solution."""
+    return {hint for one in map(find, lesson_of()) for hint in one.hints if _says(hint, "\n".join(_body(one)))}
+
+
+def _says(hint: str, body: str) -> bool:
+    said, wanted = (re.findall(r"\w+|[^\w\s]", text) for text in (hint, body))
+    blocks = difflib.SequenceMatcher(None, wanted, said, autojunk=False).get_matching_blocks()
+    return len(body) >= LEAST and sum(block.size for block in blocks) >= TOLD * len(wanted)
 
 
 def readable(source: str, bodies: list[list[str]]) -> list[str]:
@@ -183,15 +215,22 @@ def make(folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"make_handout: {folder} is not empty")
     listed = subprocess.run(["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, listed.stdout.split("\0")):
+    for name in re.findall(r"[^\0]+", re.sub(r"figures/\w+\.py\0", "", listed.stdout)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
-    solutions = bodies()
+    solutions, told = bodies(), telling()
     for file in (folder / "tx_helpers" / "lessons").glob("*/exercises*.py"):
-        file.write_text(without_answers(file.read_text(encoding="utf-8"), solutions), encoding="utf-8")
+        source = without_hints(file.read_text(encoding="utf-8"), told)
+        file.write_text(without_answers(source, solutions), encoding="utf-8")
     plain = folder / "tx_helpers" / "plain.py"
     plain.write_text(PACKED.format(_packed(plain.read_text(encoding="utf-8"))), encoding="utf-8")
-    for file in (folder / "README.md", *folder.glob("tx_helpers/**/__init__.py"), *folder.glob("notebooks/*.ipynb")):
+    template = Path(__file__).with_name("handout") / "README.md"
+    for name, text in {
+        "README.md": readme(template.read_text(encoding="utf-8"), (ROOT / "README.md").read_text(encoding="utf-8")),
+        "Makefile": makefile((ROOT / "Makefile").read_text(encoding="utf-8")),
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for file in (*folder.glob("tx_helpers/**/__init__.py"), *folder.glob("notebooks/*.ipynb")):
         text = without_lacking(file.read_text(encoding="utf-8"))
         file.write_text(without_views(text, solutions) if file.suffix == ".ipynb" else text, encoding="utf-8")
     torch.save({name: find(name).record() for name in lesson_of()}, folder / RECORD.relative_to(ROOT))

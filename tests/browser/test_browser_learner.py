@@ -30,6 +30,7 @@ QUESTIONS = (
     "from tx_helpers.exercises import check, progress, quiz\nlive = quiz('self_attention')\nlive",
     "check('attention_weights', lambda Q, K: (Q.T @ K).softmax(-1))",
     "progress()",
+    "from tx_helpers.exercises import concept_test\nconcept_test('before')",
 )
 FOLDED = "07_folded.ipynb"
 IN_SIGHT = """text => [...document.querySelectorAll(".jp-Cell *, .cell *")].some(element =>
@@ -146,7 +147,7 @@ def test_a_choice_by_mouse_shows_its_reason_and_counts(questions):
         field.locator("input").nth(place).click()
         said = field.get_by_role("status").inner_text()
         assert said == f"{'✓ Right.' if choice.right else '✗ No.'} {choice.why}"
-        score = questions.page.locator(".tx-quiz .tx-score").inner_text()
+        score = questions.page.locator(".tx-quiz .tx-score").first.inner_text()
         assert score == f"{int(choice.right)} of {len(QUIZ)} right"
 
 
@@ -157,6 +158,14 @@ def test_arrow_keys_go_through_the_choices(questions):
     for choice in QUIZ[1].choices:
         assert choice.why in field.get_by_role("status").inner_text()
         questions.page.keyboard.press("ArrowDown")
+
+
+def test_the_concept_test_counts_answers_and_tells_nothing(questions):
+    test = questions.page.get_by_role("group", name="Concept test, before the course", exact=True)
+    for place in (1, 0):
+        test.locator("fieldset").nth(2).locator("input").nth(place).click()
+        assert test.locator(".tx-score").inner_text() == "1 of 20 answered"
+    assert "".join(test.locator("fieldset [role=status]").all_inner_texts()) == ""
 
 
 def test_nothing_is_amiss_with_a_quiz_in_either_theme(questions):

@@ -16,6 +16,7 @@ from notebook_frame import ROOT
 from tx_helpers.exercises.catalogue import find, lesson_of, modules, of_lesson
 from tx_helpers.exercises.checks import examine
 from tx_helpers.exercises.compare import difference
+from tx_helpers.exercises.concepts import QUESTIONS as CONCEPTS
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.quizzes import Choice, Question
 from tx_helpers.lessons.scaling_up.simulated.collectives import all_reduce
@@ -313,6 +314,7 @@ def test_whoever_always_chooses_the_longest_answer_of_a_quiz_does_no_better_than
 
 def test_nor_in_a_single_notebook():
     shares = {lesson: longest_is_right(module.QUIZ) for lesson, module in modules().items()}
+    shares["the concept test"] = longest_is_right(CONCEPTS)
     assert {lesson: found for lesson, found in shares.items() if found[0] > math.ceil(found[1] - 1e-9)} == {}
 
 

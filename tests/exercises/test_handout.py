@@ -107,8 +107,26 @@ def test_a_notebook_goes_on_with_the_solutions_of_its_inline_exercises_which_can
 
 
 def test_what_the_edition_lacks_is_not_spoken_of():
-    text = "# A\n\nx\n\n## For teachers\n\ny\n\n### Elsewhere\n\nz\n\n## B\n\n**Try it**: y\nz\n\nw\n"
-    assert make_handout.without_lacking(text) == "# A\n\nx\n\n## B\n\nw\n"
+    text = '"eight\\n",\n    "(`tools/train_it.py`).\\n",\n "It gives three hints, `solution` shows the answer."'
+    left = '"eight.\\n",\n "It gives up to three hints."'
+    assert make_handout.without_lacking(text) == left
+
+
+def test_a_hint_that_says_the_whole_solution_is_left_out():
+    source = 'one = Exercise(\n    hints=(\n        "Add.",\n        "return "\n        "2 * x",\n    ),\n)'
+    left = make_handout.without_hints(source, {"return 2 * x"})
+    assert left == 'one = Exercise(\n    hints=(\n        "Add.",\n    ),\n)'
+    told = make_handout.telling()
+    assert find("next_words").hints[-1] in told and not told & {*find("attention_weights").hints}
+
+
+def test_the_makefile_offers_what_a_learner_needs_and_defines_nothing_else():
+    made = make_handout.makefile((make_handout.ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert re.findall(r"^(\w+):(?!=)", made, re.M) == ["help", "setup", "lab", "clean"]
+    defined = set(re.findall(r"^(\w+) *[:?]=", made, re.M))
+    assert defined == {"VENV", "PYTHON", "BIN", "ROOT_USER", "PY", "READY"}
+    assert set(re.findall(r"\$\((\w+)\)", made)) == defined | {"OS", "INSTALL", "LAB"}
+    assert not re.search(r"tools/|tests|`make (?!lab)", made)
 
 
 def test_a_record_holds_what_check_needs():
@@ -135,10 +153,11 @@ def test_the_edition_checks_without_solutions(tmp_path):
     assert not [line for body in bodies for line in body if len(line) >= 40 and line[:40] in pictures]
     readme = (folder / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"\]\(([^)#:\s]+)|^python ([\w/.]+\.py)", readme, re.M)
-    assert len(named) > 22 and not [path for path in map("".join, named) if not (folder / path).exists()]
-    assert set(re.findall(r"\bmake (\w+)", readme.partition("## ")[0])) == {"lab"}
-    assert not re.search("`solution|plain.py|tests/|tools/|make (?!lab|clean|finds)[a-z]+`", readme)
-    assert not [path for path in folder.glob("notebooks/*") if "`solution" in path.read_text(encoding="utf-8")]
+    assert len(named) > 24 and not [path for path in map("".join, named) if not (folder / path).exists()]
+    assert not re.search(r"solution\(|tests/|tools/|docs/|`make (?!lab|help)\w|^make (?!lab)|\{", readme, re.M)
+    lacking = r"`solution|`tools/|`tests/|\]\((\.\./)?(docs|tools|tests)/"
+    assert not [path for path in folder.glob("notebooks/*") if re.search(lacking, path.read_text(encoding="utf-8"))]
+    assert not list(folder.rglob("figures/*.py"))
     assert not (folder / "tests").exists() and (folder / "notebooks" / "00_start_here.ipynb").exists()
     environment = os.environ | {"PYTHONPATH": str(folder), "TX_PROGRESS": str(tmp_path / "progress.json")}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, env=environment, capture_output=True, text=True)

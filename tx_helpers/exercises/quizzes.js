@@ -1,5 +1,6 @@
 // A quiz: a group of radio buttons for each question; the chosen one's reason appears below it and is announced. All
-// text goes through textContent. The answers are handed to the kernel, which need not run for the quiz to work.
+// text goes through textContent. The answers are handed to the kernel, which need not run for the quiz to work. A silent
+// one has been given no reasons, and counts the answers.
 
 const element = (tag, attributes = {}, text = "") => {
   const node = document.createElement(tag);
@@ -8,11 +9,11 @@ const element = (tag, attributes = {}, text = "") => {
   return node;
 };
 
-let quizzes = 0; // radio buttons of one question share a name, which no other question on the page may have
-
 const render = ({ model, el }) => {
   const questions = model.get("questions");
-  const prefix = `tx-quiz-${quizzes++}`;
+  const silent = model.get("silent");
+  // Radio buttons of one question share a name, which no other on the page may have; each quiz loads this module anew.
+  const prefix = `tx-quiz-${Math.random()}`;
   const root = element("div", { class: "tx-quiz", role: "group", "aria-label": model.get("title") });
   const score = element("p", { class: "tx-score", role: "status" });
 
@@ -41,16 +42,16 @@ const render = ({ model, el }) => {
 
   const show = () => {
     const answers = model.get("answers");
-    let right = 0;
+    let count = 0;
     shown.forEach(({ inputs, reason }, index) => {
       inputs.forEach((input, place) => (input.checked = answers[index] === place));
       const choice = questions[index].choices[answers[index]];
-      right += choice?.right ? 1 : 0;
-      const said = choice ? `${choice.right ? "✓ Right." : "✗ No."} ${choice.why}` : "";
+      count += choice && (silent || choice.right) ? 1 : 0;
+      const said = choice && !silent ? `${choice.right ? "✓ Right." : "✗ No."} ${choice.why}` : "";
       if (reason.textContent !== said) reason.textContent = said; // an unchanged one is not announced again
-      reason.className = choice ? (choice.right ? "tx-right" : "tx-wrong") : "";
+      reason.className = said ? (choice.right ? "tx-right" : "tx-wrong") : "";
     });
-    score.textContent = `${right} of ${questions.length} right`;
+    score.textContent = silent ? `${count} of ${questions.length} answered` : `${count} of ${questions.length} right`;
   };
 
   root.append(score);

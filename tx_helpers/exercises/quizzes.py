@@ -11,7 +11,8 @@ Its bank holds it as a table of text; what does not fit in a line runs on, inden
     ''')
 
 With a kernel it is a widget, quizzes.js: choose by mouse or by keyboard, and the reason appears. Without one (on
-GitHub, on an exported page) the questions are shown with their answers folded away.
+GitHub, on an exported page) the questions are shown with their answers folded away. The first choices are kept in the
+learner's file of progress.
 """
 
 import re
@@ -24,6 +25,7 @@ import traitlets
 
 from tx_helpers.exercises.catalogue import modules
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.exercises.solved import note_quiz, quizzes
 from tx_helpers.language import script_in
 from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import svg_text
@@ -84,45 +86,61 @@ def quiz(lesson: str) -> "Quiz":
     module = modules().get(str(lesson))
     if module is None or not hasattr(module, "QUIZ"):
         raise ValueError(f"quiz: the lesson {lesson!r} has none; lessons with a quiz: {', '.join(modules())}")
-    return Quiz(f"Quiz {LESSONS[str(lesson)].number}", module.QUIZ)
+    return Quiz(f"Quiz {LESSONS[str(lesson)].number}", module.QUIZ, key=str(lesson))
 
 
 class Quiz(StoredWidget):
-    """The quiz as a widget; `answers` holds the index of the choice for each question, -1 where there is none yet."""
+    """The quiz as a widget; `answers` holds the index of the choice for each question, -1 where there is none yet.
+
+    key     its name in the learner's file of progress; "": nothing is kept
+    silent  it never tells what is right, begins with the choices that were kept, and keeps the last ones
+    """
 
     _esm = script_in(Path(__file__).with_name("quizzes.js").read_text("utf-8"))
     _css = STYLE
     title = traitlets.Unicode().tag(sync=True)
     questions: "traitlets.List[dict[str, Any]]" = traitlets.List().tag(sync=True)
     answers = traitlets.List(traitlets.Int()).tag(sync=True)
+    silent = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, title: str, questions: Sequence[Question]):
-        answers = [-1] * len(questions)
-        super().__init__(title=title, questions=list(map(asdict, questions)), answers=answers)
-        self._static = static(questions)
+    def __init__(self, title: str, questions: Sequence[Question], *, key: str = "", silent: bool = False):
+        known = [*(quizzes().get(key, []) if silent else []), *[-1] * len(questions)]
+        pairs = zip(questions, known, strict=False)
+        answers = [choice if 0 <= choice < len(question.choices) else -1 for question, choice in pairs]
+        shown = [_without_answers(question) if silent else asdict(question) for question in questions]
+        super().__init__(title=title, questions=shown, answers=answers, silent=silent)
+        self._asked = questions
+        self._static = static(questions, silent=silent)
+        if key:
+            self.observe(lambda change: note_quiz(key, change["new"], first=not silent), "answers")
 
     @property
     def score(self) -> int:
         """How many answers are right."""
-        pairs = zip(self.questions, self.answers, strict=True)
-        return sum(answer >= 0 and question["choices"][answer]["right"] for question, answer in pairs)
+        pairs = zip(self._asked, self.answers, strict=True)
+        return sum(answer >= 0 and question.choices[answer].right for question, answer in pairs)
 
     def __repr__(self) -> str:
-        return f"{self.title}: {self.score} of {len(self.questions)} questions right"
+        count, end = (self.score, "right") if not self.silent else (sum(a >= 0 for a in self.answers), "answered")
+        return f"{self.title}: {count} of {len(self.questions)} questions {end}"
 
     def static_form(self) -> tuple[Bundle, Bundle]:
         return {"text/html": self._static}, {}
 
 
-def static(questions: Sequence[Question]) -> str:
-    """The questions in HTML, each with its answers folded away."""
-    return f"<ol>{''.join(map(_item, questions))}</ol>"
+def _without_answers(question: Question) -> dict[str, Any]:
+    return {"text": question.text, "choices": [{"text": choice.text} for choice in question.choices]}
 
 
-def _item(question: Question) -> str:
+def static(questions: Sequence[Question], *, silent: bool = False) -> str:
+    """The questions in HTML, each with its answers folded away, or without them."""
+    return f"<ol>{''.join(_item(question, silent) for question in questions)}</ol>"
+
+
+def _item(question: Question, silent: bool) -> str:
     choices = "".join(f"<li>{svg_text(choice.text)}</li>" for choice in question.choices)
     reasons = "".join(
         f"<li>{'<b>Right.</b>' if choice.right else 'No.'} {svg_text(choice.why)}</li>" for choice in question.choices
     )
-    folded = f'<details><summary>Answers</summary><ol type="a">{reasons}</ol></details>'
+    folded = "" if silent else f'<details><summary>Answers</summary><ol type="a">{reasons}</ol></details>'
     return f'<li><b>{svg_text(question.text)}</b><ol type="a">{choices}</ol>{folded}</li>'

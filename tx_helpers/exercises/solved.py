@@ -5,7 +5,7 @@
     reset()                             # delete the record
 
 The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It also holds
-the learner's predictions, all under one name that no exercise can have.
+the learner's predictions and answers to quizzes, each under one name that no exercise can have.
 
 Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
 written is told in a line.
@@ -17,8 +17,9 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, rep
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
+QUIZZES = "the-quizzes"
 Entry = dict[str, Any]  # a part of a JSON file
 ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
@@ -40,13 +42,18 @@ _told: set[str] = set()
 
 def read() -> dict[str, Entry]:
     """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC."""
-    entries = {name: entry for name, entry in _readable().items() if name != PREDICTIONS and isinstance(entry, dict)}
-    return {name: _sound(entry) for name, entry in entries.items()}
+    entries = {name: entry for name, entry in _readable().items() if name not in (PREDICTIONS, QUIZZES)}
+    return {name: _sound(entry) for name, entry in entries.items() if isinstance(entry, dict)}
 
 
 def guesses() -> dict[str, str | float]:
     """Key of a prediction -> what the learner said."""
     return guesses_in(_readable())
+
+
+def quizzes() -> dict[str, list[int]]:
+    """Key of a quiz, "self_attention" -> for each question the index of the kept choice, -1 where there is none."""
+    return _quizzes_in(_readable())
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
@@ -70,6 +77,21 @@ def note_guess(key: str, answer: str | float) -> None:
 
     def add(content: dict[str, Entry]) -> None:
         content[PREDICTIONS] = {key: answer} | guesses_in(content)
+
+    _change(add)
+
+
+def note_quiz(key: str, answers: Sequence[int], *, first: bool = True) -> None:
+    """Record the choices of a quiz: an index for each question, -1 where there is none (which erases nothing).
+
+    The first choice of each question stays; with first=False a new one takes its place.
+    """
+
+    def add(content: dict[str, Entry]) -> None:
+        kept = _quizzes_in(content)
+        pairs = zip_longest(answers, kept.get(key, [])[: len(answers)], fillvalue=-1)
+        now = [old if new < 0 or (first and old >= 0) else new for new, old in pairs]
+        content[QUIZZES] = kept | {key: now}
 
     _change(add)
 
@@ -158,6 +180,12 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
         for lesson, exercises in course.items()
     )
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
+
+
+def _quizzes_in(content: dict[str, Entry]) -> dict[str, list[int]]:
+    found = content.get(QUIZZES)
+    lists = {key: made for key, made in found.items() if isinstance(made, list)} if isinstance(found, dict) else {}
+    return {key: made for key, made in lists.items() if all(type(one) is int for one in made)}
 
 
 def _sound(entry: Entry) -> Entry:

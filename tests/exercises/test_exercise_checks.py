@@ -491,7 +491,7 @@ def test_progress_is_exported_and_reset(tmp_path):
         solved.export(None)
     solved.note("attention_weights", right=True)
     lines = solved.export(tmp_path / "out.csv").read_text().splitlines()
-    assert lines[0] == "notebook,exercise,right,tries,mistakes,first,last"
+    assert lines[0].startswith("notebook,exercise,right,tries,mistakes,first,last,kind,student,")
     assert any(line.startswith("04,attention_weights,True,1,,2") for line in lines)
     solved.reset()
     assert solved.read() == {}
@@ -597,7 +597,7 @@ def test_a_full_disk_is_told_and_what_was_recorded_stays(monkeypatch, capsys):
 def test_the_file_is_plain_json():
     solved.note("attention_weights", right=False, mistake="unscaled")
     entry = json.loads(progress_file().read_text())["attention_weights"]
-    assert set(entry) == {"right", "tries", "mistakes", "first", "last"}
+    assert set(entry) == {"right", "tries", "mistakes", "first", "last", "hints", "hints_before"}
 
 
 # --- quiz ------------------------------------------------------------------------------------------------------------

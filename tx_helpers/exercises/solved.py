@@ -1,18 +1,18 @@
 """What you have solved: stored in a file on your machine, shown as a map of the course, never sent anywhere.
 
     progress()                          # the map
-    export("progress.csv")              # for a teacher: a line for each exercise
+    student("Ada Lovelace")             # a name or an id, for a teacher
+    export("progress.csv")              # for a teacher: a line for each exercise, quiz question and prediction
     reset()                             # delete the record
 
-The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It also holds
-the learner's predictions, all under one name that no exercise can have.
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. `handed_in`
+says what it holds, and `class_work` reads the files of a class.
 
 Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
 written is told in a line.
 """
 
 import contextlib
-import csv
 import hashlib
 import json
 import os
@@ -20,28 +20,26 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
+from tx_helpers.exercises import handed_in
+from tx_helpers.exercises.catalogue import modules, of_lesson
 from tx_helpers.exercises.course import LESSONS
+from tx_helpers.exercises.handed_in import Entry
 from tx_helpers.nn.arguments import described
 from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, replace_file
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
-Entry = dict[str, Any]  # a part of a JSON file
-ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
 
 
 def read() -> dict[str, Entry]:
-    """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC."""
-    entries = {name: entry for name, entry in _readable().items() if name != PREDICTIONS and isinstance(entry, dict)}
-    return {name: _sound(entry) for name, entry in entries.items()}
+    """Exercise -> its entry, `handed_in.ENTRY`."""
+    return handed_in.entries_in(_readable())
 
 
 def guesses() -> dict[str, str | float]:
@@ -52,10 +50,11 @@ def guesses() -> dict[str, str | float]:
 def note(name: str, *, right: bool, mistake: str = "") -> None:
     """Record a try. An exercise that was right once stays right. A line says so where it cannot be recorded."""
 
-    def add(content: dict[str, Entry]) -> None:
+    def add(content: dict[str, object]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        before = content.get(name)
-        entry = _sound(before if isinstance(before, dict) else {})
+        entry = handed_in.sound(content.get(name))
+        if right and not entry["right"]:
+            entry["hints_before"] = len(entry["hints"])
         entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1}
         entry |= {"first": entry["first"] or now, "last": now}
         if mistake and mistake not in entry["mistakes"]:
@@ -65,10 +64,39 @@ def note(name: str, *, right: bool, mistake: str = "") -> None:
     _change(add)
 
 
+def note_hint(name: str, step: int) -> None:
+    """Record that a hint was read."""
+
+    def add(content: dict[str, object]) -> None:
+        content[name] = entry = handed_in.sound(content.get(name))
+        entry["hints"] += [step] if step not in entry["hints"] else []
+
+    _change(add)
+
+
+def student(name: str | None = None) -> str:
+    """Put a name or an id into the file, for a teacher; without one: what stands there, "" if there is none.
+
+    ValueError for anything but a line of text.
+    """
+    if name is None:
+        return handed_in.student_in(_readable())
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise ValueError(f"student: name is {described(name)}, expected a name or an id in a line of text")
+    _change(lambda content: content.update({handed_in.STUDENT: name.strip()}))
+    return name.strip()
+
+
+def note_finding(key: str, *, right: bool) -> None:
+    """Record whether a prediction was right, unless that is known: the notebooks alone know the findings."""
+    name = handed_in.FINDINGS
+    _change(lambda content: content.update({name: {key: right} | handed_in.part_of(content, name, bool)}))
+
+
 def note_guess(key: str, answer: str | float) -> None:
     """Record a prediction, unless there is one already: the first is kept."""
 
-    def add(content: dict[str, Entry]) -> None:
+    def add(content: dict[str, object]) -> None:
         content[PREDICTIONS] = {key: answer} | guesses_in(content)
 
     _change(add)
@@ -107,18 +135,13 @@ def reset() -> None:
 
 
 def export(path: str | Path) -> Path:
-    """Write a CSV file with a line for each exercise: notebook, name, right, tries, mistakes, first, last."""
+    """Write a CSV file with a line for each exercise, and for each quiz question and prediction that was answered.
+
+    Columns: `handed_in.COLUMNS`. Whether a prediction was right is empty where it is not known.
+    """
     if not isinstance(path, str | Path) or not str(path):
         raise ValueError(f"export: path is {described(path)}, expected the name of a file")
-    entries, path = read(), Path(path)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["notebook", "exercise", "right", "tries", "mistakes", "first", "last"])
-        for name, lesson in lesson_of().items():
-            entry = entries.get(name, {})
-            tries = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
-            writer.writerow([LESSONS[lesson].number, name, *tries, entry.get("first", ""), entry.get("last", "")])
-    return path
+    return handed_in.write_lines(Path(path), handed_in.lines_of(_readable(), every=True))
 
 
 def progress() -> Svg:
@@ -132,7 +155,7 @@ def states(lesson: str, entries: dict[str, Entry]) -> dict[str, str]:
     found = {}
     for exercise in of_lesson(lesson):
         entry = entries.get(exercise.name)
-        found[exercise.name] = "open" if entry is None else "right" if entry["right"] else "tried"
+        found[exercise.name] = "right" if entry and entry["right"] else "tried" if entry and entry["tries"] else "open"
     return found
 
 
@@ -160,13 +183,7 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
 
 
-def _sound(entry: Entry) -> Entry:
-    """An entry with all its parts, those of another kind replaced; the list is a copy."""
-    whole = {key: entry[key] if type(entry.get(key)) is type(part) else part for key, part in ENTRY.items()}
-    return whole | {"mistakes": [mistake for mistake in whole["mistakes"] if isinstance(mistake, str)]}
-
-
-def _content() -> dict[str, Entry]:
+def _content() -> dict[str, object]:
     """All that the file holds; a damaged file is set aside. OSError if it cannot be read."""
     file = progress_file()
     try:
@@ -179,7 +196,7 @@ def _content() -> dict[str, Entry]:
     return {} if why else content
 
 
-def _readable() -> dict[str, Entry]:
+def _readable() -> dict[str, object]:
     try:
         with alone(progress_file()):
             return _content()
@@ -188,7 +205,7 @@ def _readable() -> dict[str, Entry]:
         return {}
 
 
-def _change(change: Callable[[dict[str, Entry]], object]) -> None:
+def _change(change: Callable[[dict[str, object]], object]) -> None:
     """Change what the file holds; a file that cannot be written (a read-only home, a full disk) stops nobody."""
     try:
         with alone(progress_file()):

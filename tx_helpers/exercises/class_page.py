@@ -5,7 +5,7 @@ from pathlib import Path
 from tx_helpers.exercises.catalogue import of_lesson
 from tx_helpers.exercises.class_work import WRITTEN, Student, Table, begun, tables
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.exercises.handed_in import write_lines
+from tx_helpers.exercises.solved import write_lines
 from tx_helpers.show.plots import svg_text
 
 PAGE = """<!doctype html>
@@ -25,8 +25,8 @@ tbody th {{ font-weight: normal; overflow-wrap: anywhere; }}
 @media print {{ div {{ overflow: visible; }} body {{ font-size: 11px; }} tr {{ break-inside: avoid; }} }}
 </style>
 <h1>The work of a class</h1>
-<p>{students} students.</p>
-{told}
+<p>Students: {students}.</p>
+<ul>{told}</ul>
 {parts}
 </html>
 """
@@ -38,8 +38,7 @@ def write_class(students: list[Student], told: list[str], folder: Path) -> list[
     page = folder / "class.html"
     remarks = "".join(f"<li>{svg_text(line)}</li>" for line in told)
     parts = "\n".join(map(_section, tables(students)))
-    text = PAGE.format(students=len(students), told=f"<ul>{remarks}</ul>" if told else "", parts=parts)
-    page.write_text(text, encoding="utf-8")
+    page.write_text(PAGE.format(students=len(students), told=remarks, parts=parts), encoding="utf-8")
     lines = [line | {"student": one.name} for one in students for line in one.lines]
     return [page, write_lines(folder / WRITTEN, lines)]
 
@@ -57,33 +56,29 @@ def _section(part: Table) -> str:
 
 
 def write_moodle(students: list[Student], file: Path) -> Path:
-    """A CSV for Moodle's grade import, which asks which column names the user: in percent, as its new items count.
+    """A CSV for Moodle's grade import (docs.moodle.org, Grade import), in percent, as the items that it makes count.
 
-    Its form: docs.moodle.org, Grade import.
+    Moodle asks to which of its fields, such as the ID number, the column Student belongs.
     """
-    lessons = begun(students)
-    lines = [
-        {"Email address" if "@" in one.name else "ID number": one.name}
-        | {_title(lesson): round(100 * one.right(lesson) / len(of_lesson(lesson)), 1) for lesson in lessons}
+    titles = {lesson: f"{LESSONS[lesson].number} {LESSONS[lesson].title}" for lesson in begun(students)}
+    rows = [
+        {"Student": one.name}
+        | {titles[name]: round(100 * one.right(name) / len(of_lesson(name)), 1) for name in titles}
         for one in students
     ]
-    return write_lines(file, lines, ["ID number", "Email address", *map(_title, lessons)])
+    return write_lines(file, rows, ["Student", *titles.values()])
 
 
 def write_canvas(students: list[Student], file: Path) -> Path:
-    """A CSV for Canvas's gradebook: an assignment for each notebook, a point for each exercise.
+    """A CSV for Canvas's gradebook (community.canvaslms.com, "How do I import grades in the Gradebook?").
 
-    Canvas finds a student by the ids, or else by the name. Its form: community.canvaslms.com, "How do I import grades
-    in the Gradebook?".
+    An exercise counts a point. Canvas finds a student by the ids, or else by the name.
     """
-    lessons = begun(students)
-    lines = [{"Student": "    Points Possible"} | {_title(lesson): len(of_lesson(lesson)) for lesson in lessons}]
+    titles = {lesson: f"{LESSONS[lesson].number} {LESSONS[lesson].title}" for lesson in begun(students)}
+    rows: list[dict[str, object]] = [
+        {"Student": "    Points Possible"} | {titles[name]: len(of_lesson(name)) for name in titles}
+    ]
     for one in students:
-        ids = dict.fromkeys(("SIS User ID", "SIS Login ID"), one.name) if " " not in one.name else {}
-        lines.append({"Student": one.name} | ids | {_title(lesson): one.right(lesson) for lesson in lessons})
-    columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    return write_lines(file, lines, [*columns, *map(_title, lessons)])
-
-
-def _title(lesson: str) -> str:
-    return f"{LESSONS[lesson].number} {LESSONS[lesson].title}"
+        ids = {} if " " in one.name else {"SIS User ID": one.name, "SIS Login ID": one.name}
+        rows.append({"Student": one.name} | ids | {titles[name]: one.right(name) for name in titles})
+    return write_lines(file, rows, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles.values()])

@@ -2,11 +2,12 @@
 
     python -m tx_helpers class FOLDER
 
-Nothing is sent anywhere, and no file in the folder changes.
+Nothing is sent anywhere, and no file in the folder changes. `class_page` writes the tables.
 """
 
 import csv
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,11 +15,11 @@ from typing import NamedTuple
 
 from tx_helpers.exercises.catalogue import find, lesson_of, of_lesson
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.exercises.handed_in import EXERCISE, PREDICTION, QUESTION, bank, lines_of, read_lines, student_in
-from tx_helpers.exercises.solved import text_of
+from tx_helpers.exercises.solved import EXERCISE, PREDICTION, QUESTION, bank, lines_of, read_lines, student_in, text_of
 
 SIGNS = {"True": "✓", "False": "✗"}
 WRITTEN = "class.csv"  # not read again, where it is written into the same folder
+Line = dict[str, str]
 
 
 class Table(NamedTuple):
@@ -35,17 +36,18 @@ class Student(NamedTuple):
 
     name: str
     file: str
-    lines: list[dict[str, str]]
+    lines: list[Line]
     last: tuple[str, float]
-
-    def of(self, kind: str) -> list[dict[str, str]]:
-        """The lines of a kind."""
-        return [line for line in self.lines if line["kind"] == kind]
 
     def right(self, lesson: str) -> int:
         """How many exercises of a lesson are right."""
         names = {exercise.name for exercise in of_lesson(lesson)}
-        return len({line["exercise"] for line in self.of(EXERCISE) if line["right"] == "True"} & names)
+        return len({line["exercise"] for line in lines([self], EXERCISE) if line["right"] == "True"} & names)
+
+
+def lines(students: list[Student], *kinds: str) -> list[Line]:
+    """The lines of these kinds."""
+    return [line for one in students for line in one.lines if line["kind"] in kinds]
 
 
 def read_class(folder: Path) -> tuple[list[Student], list[str]]:
@@ -65,7 +67,7 @@ def read_class(folder: Path) -> tuple[list[Student], list[str]]:
         except (OSError, ValueError, RecursionError, csv.Error) as error:
             told.append(f"{place} is left out: it cannot be read ({type(error).__name__}: {error}).")
             continue
-        if unknown := _unknown(one):
+        if unknown := [line["exercise"] for line in one.lines if _unknown(line)]:
             told.append(f"{place} holds what this version of the course does not have: {', '.join(unknown)}.")
         if other := students.get(one.name.casefold()):
             earlier, one = sorted((other, one), key=lambda student: student.last)
@@ -79,32 +81,34 @@ def read_class(folder: Path) -> tuple[list[Student], list[str]]:
 def _read(file: Path, place: str) -> Student:
     text = text_of(file)
     if file.suffix.lower() == ".csv":
-        lines = read_lines(text)
-        name = lines[0]["student"] if lines else ""
+        found = read_lines(text)
+        name = found[0]["student"] if found else ""
     else:
         content = json.loads(text)
         if not isinstance(content, dict):
             raise ValueError(f"it holds a {type(content).__name__}, not a dict")
-        name, lines = student_in(content), lines_of(content)
-    last = max((line["last"] for line in lines), default="")
-    return Student(name or place.removesuffix(file.suffix), place, lines, (last, file.stat().st_mtime))
+        name, found = student_in(content), lines_of(content)
+    last = max((line["last"] for line in found), default="")
+    return Student(name or place.removesuffix(file.suffix), place, found, (last, file.stat().st_mtime))
 
 
-def _unknown(student: Student) -> list[str]:
-    names = [line["exercise"] for line in student.of(EXERCISE) if line["exercise"] not in lesson_of()]
-    return names + [f"the question {line['exercise']}" for line in student.of(QUESTION) if not line["right"]]
+def _unknown(line: Line) -> bool:
+    return (
+        line["exercise"] not in lesson_of()
+        if line["kind"] == EXERCISE
+        else line["kind"] == QUESTION and not line["right"]
+    )
 
 
 def begun(students: list[Student]) -> list[str]:
     """The lessons in which somebody has tried an exercise, in the order of the course."""
-    tried = {line["exercise"] for one in students for line in one.of(EXERCISE) if line["tries"] != "0"}
-    return [lesson for lesson in LESSONS if any(lesson_of().get(name) == lesson for name in tried)]
+    tried = {lesson_of().get(line["exercise"]) for line in lines(students, EXERCISE) if line["tries"] != "0"}
+    return [lesson for lesson in LESSONS if lesson in tried]
 
 
 def tables(students: list[Student]) -> list[Table]:
     """The report; parts of which nothing is known are left out."""
-    parts = [done(students), mistakes(students), hints(students), divided(students), concepts(students)]
-    return [part for part in parts if part.rows]
+    return [table for part in (done, mistakes, hints, divided, concepts) if (table := part(students)).rows]
 
 
 def done(students: list[Student]) -> Table:
@@ -118,38 +122,37 @@ def done(students: list[Student]) -> Table:
 
 def mistakes(students: list[Student]) -> Table:
     """What was done wrong, in words, where, and by how many; the commonest first."""
-    lines = [line for one in students for line in one.of(EXERCISE)]
-    made = Counter((line["notebook"], line["exercise"], name) for line in lines for name in line["mistakes"].split())
-    rows = [[_says(exercise, name), count, number, exercise] for (number, exercise, name), count in made.most_common()]
-    return Table("Mistakes", "How many students made each.", ["Mistake", "Students", "Notebook", "Exercise"], rows)
-
-
-def _says(exercise: str, mistake: str) -> str:
-    """A mistake in words; its name where this version does not know it."""
-    known = find(exercise).mistakes if exercise in lesson_of() else []
-    return next((one.says for one in known if one.name == mistake), mistake)
+    made: Counter[tuple[str, str, str]] = Counter()
+    for line in lines(students, EXERCISE):
+        known = find(line["exercise"]).mistakes if line["exercise"] in lesson_of() else []
+        says = {one.name: one.says for one in known}
+        made.update((says.get(one, one), line["notebook"], line["exercise"]) for one in line["mistakes"].split())
+    rows = [[count, *place] for place, count in made.most_common()]
+    return Table("Mistakes", "How many students made each.", ["Students", "Mistake", "Notebook", "Exercise"], rows)
 
 
 def hints(students: list[Student]) -> Table:
     """For each hint: how many read it before their first right answer, and for how many it was the last one."""
-    read: Counter[tuple[str, str, str]] = Counter()
-    helped: Counter[tuple[str, str, str]] = Counter()
-    for line in (line for one in students for line in one.of(EXERCISE)):
+    read: Counter[tuple[str, str]] = Counter()
+    helped: Counter[tuple[str, str]] = Counter()
+    for line in lines(students, EXERCISE):
         right = line["right"] == "True"
         steps = line["hints"].split()[: int(line["hints_before"] or 0) if right else None]
-        keys = [(line["notebook"], line["exercise"], step) for step in steps]
+        keys = [(line["notebook"], f"{line['exercise']}, hint {step}") for step in steps]
         read.update(keys)
         helped.update(keys[-1:] if right else [])
-    rows = [[f"{key[1]}, hint {key[2]}", f"{helped[key]} of {read[key]}", key[0]] for key in sorted(read)]
+    rows = [[key[1], f"{helped[key]} of {read[key]}", key[0]] for key in sorted(read)]
     return Table("Hints", "After this hint, how many got it right next.", ["Hint", "Right next", "Notebook"], rows)
 
 
 def divided(students: list[Student]) -> Table:
     """Quiz questions and predictions with all their answers, those first on which the class agrees least."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for line in (line for one in students for kind in (QUESTION, PREDICTION) for line in one.of(kind)):
-        answer = f"{line['answer']} {SIGNS.get(line['right'], '')}".strip()
-        found[f"{line['kind']}: {line['exercise']}"][answer] += 1
+    for line in lines(students, QUESTION, PREDICTION):
+        said = (
+            "a number" if line["kind"] == PREDICTION and re.fullmatch(r"[-+.e\d]+", line["answer"]) else line["answer"]
+        )
+        found[f"{line['kind']}: {line['exercise']}"][f"{said} {SIGNS.get(line['right'], '')}".strip()] += 1
     apart = sorted(found.items(), key=lambda item: max(item[1].values()) / item[1].total())
     rows = [[name, "; ".join(f"{count} × {one}" for one, count in answers.most_common())] for name, answers in apart]
     return Table("What divides the class", "✓: right, ✗: wrong.", ["Question", "First answers"], rows)
@@ -157,11 +160,9 @@ def divided(students: list[Student]) -> Table:
 
 def concepts(students: list[Student]) -> Table:
     """The concept test before and after: right first choices."""
-    keys = ("concepts-before", "concepts-after")
-    rows = []
+    keys, rows = ("concepts-before", "concepts-after"), []
     for one in students:
-        tests = [[line for line in one.of(QUESTION) if line["exercise"].startswith(f"{key} ")] for key in keys]
-        right = [sum(line["right"] == "True" for line in test) if test else "" for test in tests]
-        rows += [[one.name, *right]] if any(tests) else []
+        tests = [[x["right"] for x in lines([one], QUESTION) if x["exercise"].startswith(f"{key} ")] for key in keys]
+        rows += [[one.name, *(test.count("True") if test else "" for test in tests)]] if any(tests) else []
     about = f"Right choices, of {len(bank(keys[0]))}."
     return Table("Concept test", about, ["Student", "Before", "After"], rows if bank(keys[0]) else [])

@@ -5,41 +5,51 @@
     export("progress.csv")              # for a teacher: a line for each exercise, quiz question and prediction
     reset()                             # delete the record
 
-The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. `handed_in`
-says what it holds, and `class_work` reads the files of a class.
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It
+holds an ENTRY for each exercise, with the hints in the order in which they were first read, and how many of them before
+the first right answer. What is no exercise stands under names that begin with "the-", as no exercise's name can.
 
 Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
 written is told in a line.
 """
 
 import contextlib
+import csv
 import hashlib
+import importlib
 import json
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises import handed_in
-from tx_helpers.exercises.catalogue import modules, of_lesson
+from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
 from tx_helpers.exercises.course import LESSONS
-from tx_helpers.exercises.handed_in import Entry
 from tx_helpers.nn.arguments import described
 from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, replace_file
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
+Entry = dict[str, Any]  # a part of a JSON file
+ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": "", "hints": [], "hints_before": 0}
+OTHERS, STUDENT, FINDINGS, QUIZZES = "the-", "the-student", "the-findings", "the-quizzes"
+OLD_COLUMNS = ["notebook", "exercise", "right", "tries", "mistakes", "first", "last"]
+COLUMNS = [*OLD_COLUMNS, "kind", "student", "hints", "hints_before", "answer"]
+EXERCISE, QUESTION, PREDICTION = "exercise", "quiz question", "prediction"
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
 
 
 def read() -> dict[str, Entry]:
-    """Exercise -> its entry, `handed_in.ENTRY`."""
-    return handed_in.entries_in(_readable())
+    """Exercise -> its entry, ENTRY."""
+    return entries_in(_readable())
 
 
 def guesses() -> dict[str, str | float]:
@@ -52,7 +62,7 @@ def note(name: str, *, right: bool, mistake: str = "") -> None:
 
     def add(content: dict[str, object]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = handed_in.sound(content.get(name))
+        entry = sound(content.get(name))
         if right and not entry["right"]:
             entry["hints_before"] = len(entry["hints"])
         entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1}
@@ -68,7 +78,7 @@ def note_hint(name: str, step: int) -> None:
     """Record that a hint was read."""
 
     def add(content: dict[str, object]) -> None:
-        content[name] = entry = handed_in.sound(content.get(name))
+        content[name] = entry = sound(content.get(name))
         entry["hints"] += [step] if step not in entry["hints"] else []
 
     _change(add)
@@ -80,17 +90,17 @@ def student(name: str | None = None) -> str:
     ValueError for anything but a line of text.
     """
     if name is None:
-        return handed_in.student_in(_readable())
+        return student_in(_readable())
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         raise ValueError(f"student: name is {described(name)}, expected a name or an id in a line of text")
-    _change(lambda content: content.update({handed_in.STUDENT: name.strip()}))
+    _change(lambda content: content.update({STUDENT: name.strip()}))
     return name.strip()
 
 
 def note_finding(key: str, *, right: bool) -> None:
     """Record whether a prediction was right, unless that is known: the notebooks alone know the findings."""
-    name = handed_in.FINDINGS
-    _change(lambda content: content.update({name: {key: right} | handed_in.part_of(content, name, bool)}))
+    name = FINDINGS
+    _change(lambda content: content.update({name: {key: right} | part_of(content, name, bool)}))
 
 
 def note_guess(key: str, answer: str | float) -> None:
@@ -137,11 +147,78 @@ def reset() -> None:
 def export(path: str | Path) -> Path:
     """Write a CSV file with a line for each exercise, and for each quiz question and prediction that was answered.
 
-    Columns: `handed_in.COLUMNS`. Whether a prediction was right is empty where it is not known.
+    The columns are COLUMNS; whether a prediction was right is empty where it is not known.
     """
     if not isinstance(path, str | Path) or not str(path):
         raise ValueError(f"export: path is {described(path)}, expected the name of a file")
-    return handed_in.write_lines(Path(path), handed_in.lines_of(_readable(), every=True))
+    return write_lines(Path(path), lines_of(_readable(), every=True))
+
+
+def lines_of(content: Mapping[str, Any], *, every: bool = False) -> list[dict[str, str]]:
+    """The lines of a student's work, {column: text}; with `every` also those of exercises that were not begun."""
+    entries, known = entries_in(content), lesson_of()
+    names = [name for name in known if every or name in entries] + [name for name in entries if name not in known]
+    lines: list[dict[str, Any]] = []
+    for name in names:
+        entry = entries.get(name, ENTRY)
+        texts = {part: " ".join(map(str, entry[part])) for part in ("mistakes", "hints")}
+        lines.append({"notebook": _number(known.get(name)), "exercise": name, "kind": EXERCISE} | entry | texts)
+    for key, answers in part_of(content, QUIZZES, list).items():
+        lines += [{"notebook": _number(key), "kind": QUESTION} | line for line in _answered(key, answers)]
+    right = part_of(content, FINDINGS, bool)
+    for key, answer in guesses_in(content).items():
+        lines.append({"exercise": key, "kind": PREDICTION, "right": right.get(key, ""), "answer": answer})
+    return [{name: str(line.get(name, "")) for name in COLUMNS} | {"student": student_in(content)} for line in lines]
+
+
+def _number(lesson: str | None) -> str:
+    return LESSONS[lesson].number if lesson in LESSONS else ""
+
+
+def _answered(key: str, answers: list[object]) -> Iterator[dict[str, object]]:
+    """The answers of a quiz; what is right is empty where this version does not have the question."""
+    for number, (answer, question) in enumerate(zip_longest(answers, bank(key)[: len(answers)]), 1):
+        if type(answer) is int and question and 0 <= answer < len(question.choices):
+            choice = question.choices[answer]
+            yield {"exercise": f"{key} {number}: {question.text}", "right": choice.right, "answer": choice.text}
+        elif answer != -1:
+            yield {"exercise": f"{key} {number}", "answer": f"choice {answer}"}
+
+
+def bank(key: str) -> Sequence[Any]:
+    """The questions of a quiz or of the concept test; none where this version does not have them."""
+    if not key.startswith("concepts-"):
+        return getattr(modules().get(key), "QUIZ", ())
+    with contextlib.suppress(ModuleNotFoundError):
+        return importlib.import_module("tx_helpers.exercises.concepts").QUESTIONS
+    return ()
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> Path:
+    """Write a CSV file and return its path; what a spreadsheet would run as a formula begins with an apostrophe."""
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for line in lines:
+            writer.writerow([re.sub(r"^(?=[=+\-@\t\r])", "'", str(line.get(name, ""))) for name in columns])
+    return path
+
+
+def read_lines(text: str) -> list[dict[str, str]]:
+    """The lines of such a file, also from before it had kinds.
+
+    ValueError if it lacks a column, has a number that is none, or is of several students.
+    """
+    reader = csv.DictReader(text.splitlines(keepends=True), restval="", restkey="more")
+    if missing := [column for column in OLD_COLUMNS if column not in (reader.fieldnames or [])]:
+        raise ValueError(f"it has no column {', '.join(missing)}")
+    rows = [{name: re.sub(r"^'(?=[=+\-@\t\r])", "", line.get(name, "")) for name in COLUMNS} for line in reader]
+    if len({row["student"] for row in rows}) > 1:
+        raise ValueError("it holds the lines of several students")
+    rows = [row | {"kind": row["kind"] or EXERCISE} for row in rows]
+    if any(not f"{row['tries']}{row['hints_before']}".isdecimal() for row in rows if row["kind"] == EXERCISE):
+        raise ValueError("a number in the column tries or hints_before is none")
+    return rows
 
 
 def progress() -> Svg:
@@ -181,6 +258,32 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
         for lesson, exercises in course.items()
     )
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
+
+
+def sound(entry: object) -> Entry:
+    """An entry with all its parts, those of another kind replaced; the lists are copies."""
+    given = entry if isinstance(entry, dict) else {}
+    whole = {key: given[key] if type(given.get(key)) is type(part) else part for key, part in ENTRY.items()}
+    whole["mistakes"] = [one for one in whole["mistakes"] if isinstance(one, str)]
+    return whole | {"hints": [step for step in whole["hints"] if type(step) is int]}
+
+
+def entries_in(content: Mapping[str, Any]) -> dict[str, Entry]:
+    """The entries of the exercises, those of other versions of the course included."""
+    found = {name: entry for name, entry in content.items() if not name.startswith(OTHERS)}
+    return {name: sound(entry) for name, entry in found.items() if isinstance(entry, dict)}
+
+
+def student_in(content: Mapping[str, Any]) -> str:
+    """The student's name, in one line; "" if there is none."""
+    name = content.get(STUDENT)
+    return " ".join("".join(filter(str.isprintable, name)).split()) if isinstance(name, str) else ""
+
+
+def part_of(content: Mapping[str, Any], name: str, kind: type) -> dict[str, Any]:
+    """What stands under one of the names above: its values of this type."""
+    found = content.get(name)
+    return {key: value for key, value in found.items() if isinstance(value, kind)} if isinstance(found, dict) else {}
 
 
 def _content() -> dict[str, object]:

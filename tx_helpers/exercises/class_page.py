@@ -60,12 +60,10 @@ def write_moodle(students: list[Student], file: Path) -> Path:
 
     Moodle asks to which of its fields, such as the ID number, the column Student belongs.
     """
-    titles = {lesson: f"{LESSONS[lesson].number} {LESSONS[lesson].title}" for lesson in begun(students)}
-    rows = [
-        {"Student": one.name}
-        | {titles[name]: round(100 * one.right(name) / len(of_lesson(name)), 1) for name in titles}
-        for one in students
-    ]
+    titles = _titles(students)
+    rows: list[dict[str, object]] = [{"Student": one.name} for one in students]
+    for row, one in zip(rows, students, strict=True):
+        row |= {title: round(100 * one.right(name) / len(of_lesson(name)), 1) for name, title in titles.items()}
     return write_lines(file, rows, ["Student", *titles.values()])
 
 
@@ -74,11 +72,14 @@ def write_canvas(students: list[Student], file: Path) -> Path:
 
     An exercise counts a point. Canvas finds a student by the ids, or else by the name.
     """
-    titles = {lesson: f"{LESSONS[lesson].number} {LESSONS[lesson].title}" for lesson in begun(students)}
-    rows: list[dict[str, object]] = [
-        {"Student": "    Points Possible"} | {titles[name]: len(of_lesson(name)) for name in titles}
-    ]
+    titles = _titles(students)
+    rows: list[dict[str, object]] = [{title: len(of_lesson(name)) for name, title in titles.items()}]
+    rows[0]["Student"] = "    Points Possible"
     for one in students:
         ids = {} if " " in one.name else {"SIS User ID": one.name, "SIS Login ID": one.name}
-        rows.append({"Student": one.name} | ids | {titles[name]: one.right(name) for name in titles})
+        rows.append({"Student": one.name} | ids | {title: one.right(name) for name, title in titles.items()})
     return write_lines(file, rows, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles.values()])
+
+
+def _titles(students: list[Student]) -> dict[str, str]:
+    return {lesson: f"{LESSONS[lesson].number} {LESSONS[lesson].title}" for lesson in begun(students)}

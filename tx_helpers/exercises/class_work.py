@@ -93,11 +93,8 @@ def _read(file: Path, place: str) -> Student:
 
 
 def _unknown(line: Line) -> bool:
-    return (
-        line["exercise"] not in lesson_of()
-        if line["kind"] == EXERCISE
-        else line["kind"] == QUESTION and not line["right"]
-    )
+    lost = line["kind"] == QUESTION and not line["right"]
+    return lost or (line["kind"] == EXERCISE and line["exercise"] not in lesson_of())
 
 
 def begun(students: list[Student]) -> list[str]:
@@ -149,9 +146,9 @@ def divided(students: list[Student]) -> Table:
     """Quiz questions and predictions with all their answers, those first on which the class agrees least."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for line in lines(students, QUESTION, PREDICTION):
-        said = (
-            "a number" if line["kind"] == PREDICTION and re.fullmatch(r"[-+.e\d]+", line["answer"]) else line["answer"]
-        )
+        said = line["answer"]
+        if line["kind"] == PREDICTION and re.fullmatch(r"[-+.e\d]+", said):
+            said = "a number"
         found[f"{line['kind']}: {line['exercise']}"][f"{said} {SIGNS.get(line['right'], '')}".strip()] += 1
     apart = sorted(found.items(), key=lambda item: max(item[1].values()) / item[1].total())
     rows = [[name, "; ".join(f"{count} × {one}" for one, count in answers.most_common())] for name, answers in apart]

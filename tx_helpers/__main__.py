@@ -32,8 +32,7 @@ def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
     `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings, or a text is missing;
-    `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook;
-    `class`: 2 if there is nothing to read or no room to write.
+    `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook; `class`: 2 if nothing is read.
     """
     if arguments == ["check"]:
         return check()
@@ -236,18 +235,15 @@ def tidy(files: list[str]) -> int:
 
 def class_work(arguments: list[str]) -> int:
     """Report on a folder of learners' files, or write a notebook's exercises for a grader into it."""
-    parser = argparse.ArgumentParser(
-        "python -m tx_helpers class",
-        description="Make class.html and class.csv of learners' files of progress (progress.json, or an exported CSV).",
-        epilog="Exit code: 0 it is written, 2 there is nothing to read, or no room to write.",
-    )
+    about = 'Make class.html and class.csv of learners\' files of progress, export("progress.json").'
+    parser = argparse.ArgumentParser("python -m tx_helpers class", description=about)
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="where the files are; with a grader: to write to")
     parser.add_argument("--to", metavar="FOLDER", type=Path, default=Path(), help="where to write (default: here)")
-    parser.add_argument("--moodle", metavar="FILE", type=Path, help="also a CSV for Moodle's grade import")
-    parser.add_argument("--canvas", metavar="FILE", type=Path, help="also a CSV for Canvas's gradebook")
+    for tool in ("Moodle", "Canvas"):
+        parser.add_argument(f"--{tool.lower()}", metavar="FILE", type=Path, help=f"also a CSV for {tool}'s gradebook")
     grader = parser.add_mutually_exclusive_group()
-    grader.add_argument("--otter", metavar="NN", help="instead: otter-grader's test files of notebook NN")
-    grader.add_argument("--nbgrader", metavar="NN", help="instead: an assignment of notebook NN for nbgrader")
+    for tool in ("otter", "nbgrader"):
+        grader.add_argument(f"--{tool}", metavar="NN", help=f"instead: the exercises of notebook NN for {tool}")
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:
@@ -256,13 +252,13 @@ def class_work(arguments: list[str]) -> int:
 
     try:
         if options.otter or options.nbgrader:
-            write_grader = graders.write_otter if options.otter else graders.write_nbgrader
-            told = list(map(str, write_grader(options.otter or options.nbgrader, options.folder)))
+            number, otter = options.otter or options.nbgrader, bool(options.otter)
+            told = list(map(str, graders.write_exercises(number, options.folder, otter=otter)))
         else:
             students, told = class_work.read_class(options.folder)
             told += map(str, class_page.write_class(students, told, options.to))
-            for file, write in ((options.moodle, class_page.write_moodle), (options.canvas, class_page.write_canvas)):
-                told += [str(write(students, file))] if file else []
+            for file in filter(None, (options.moodle, options.canvas)):
+                told.append(str(class_page.write_gradebook(students, file, canvas=file is options.canvas)))
     except (ValueError, OSError) as error:
         print(printable(str(error)), file=sys.stderr)
         return 2

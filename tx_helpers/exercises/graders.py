@@ -1,10 +1,8 @@
 """A notebook's exercises for two graders. Both ask the course's own checker, so a failure names the mistake.
 
-    python -m tx_helpers class --otter 04 tests       # test files, for `otter check` and `otter.Notebook().check`
-    python -m tx_helpers class --nbgrader 04 source   # an assignment, for `nbgrader generate_assignment`
-
-The course must be installed where a grader runs. Forms: otter-grader.readthedocs.io, "Exception-Based Format";
-nbgrader.readthedocs.io, "Creating and grading assignments". An exercise counts a point.
+For otter-grader: test files, for `otter check` and `otter.Notebook().check` (otter-grader.readthedocs.io,
+"Exception-Based Format"). For nbgrader: a source notebook, for `nbgrader generate_assignment` (nbgrader.readthedocs.io,
+"Creating and grading assignments"). The course must be installed where they run; an exercise counts a point.
 """
 
 import json
@@ -19,61 +17,48 @@ from tx_helpers.exercises.exercise import Exercise
 CALL = "from tx_helpers.exercises.graders import assert_right"
 OTTER = f"""\
 from otter.test_files import test_case
-
 {CALL}
-
-OK_FORMAT, points = False, 1
-name = "NAME"
-
-
+OK_FORMAT, name, points = False, "NAME", 1
 @test_case()
 def test(env):
     assert_right(name, env.get(name))
 """
 TEST = f'{CALL}\n\nassert_right("NAME", globals().get("NAME"))'
-IMPORTS = "import math\n\nimport torch\nfrom torch import nn"
 UNWRITTEN = re.compile(r'^( *)(.*(?:\.\.\.  # your \w+|raise NotImplementedError\("your code"\)))$', re.M)
 
 
 def assert_right(name: str, answer: object) -> None:
     """AssertionError with what `check` says, if the answer is not right; nothing is written to a file of progress."""
-    feedback = examine(find(name), answer)
-    if not feedback:
+    if not (feedback := examine(find(name), answer)):
         raise AssertionError(repr(feedback))
 
 
-def end_exercises(number: str) -> list[Exercise]:
-    """The exercises at the end of the notebook of this number, "04"; ValueError if there are none."""
+def write_exercises(number: str, folder: Path, *, otter: bool) -> list[Path]:
+    """Write the end exercises of notebook "04" as otter's test files, or as a source notebook for nbgrader."""
     known = {LESSONS[lesson].number: lesson for lesson in modules()}
     if number not in known:
         raise ValueError(f"class: notebook {number} has no exercises, expected one of {', '.join(known)}")
-    return [exercise for exercise in of_lesson(known[number]) if not exercise.inline]
-
-
-def write_otter(number: str, folder: Path) -> list[Path]:
-    """Write a test file for each exercise."""
+    exercises = [exercise for exercise in of_lesson(known[number]) if not exercise.inline]
+    files = {f"{number}.ipynb": json.dumps(_assignment(exercises), indent=1)}
+    if otter:
+        files = {f"{one.name}.py": OTTER.replace("NAME", one.name) for one in exercises}
     folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{exercise.name}.py" for exercise in end_exercises(number)]
-    for file in files:
-        file.write_text(OTTER.replace("NAME", file.stem), encoding="utf-8")
-    return files
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in files]
 
 
-def write_nbgrader(number: str, folder: Path) -> list[Path]:
-    """Write a source notebook: of each exercise its goal, a solution cell with the starter, and a locked test."""
-    cells = [_cell("imports", IMPORTS)]
-    for one in end_exercises(number):
+def _assignment(exercises: list[Exercise]) -> dict[str, object]:
+    """A notebook: of each exercise its goal, a solution cell with the starter, and a locked test."""
+    cells = [_cell("imports", "import math\n\nimport torch\nfrom torch import nn")]
+    for one in exercises:
         formula = f"\n\n$${one.formula}$$\n\n({one.source})" if one.formula else ""
         starter = UNWRITTEN.sub(r"\1### BEGIN SOLUTION\n\1\2\n\1### END SOLUTION", one.starter())
         cells.append(_cell(f"{one.name}-goal", f"## {one.title}\n\n{one.goal}{formula}", kind="markdown"))
         cells.append(_cell(one.name, starter, solution=True, locked=False))
         cells.append(_cell(f"{one.name}-test", TEST.replace("NAME", one.name), grade=True, points=1))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{number}.ipynb"
-    file.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return [file]
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def _cell(name: str, source: str, *, kind: str = "code", **about: object) -> dict[str, object]:

@@ -18,12 +18,12 @@ import re
 from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import traitlets
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises.solved import guesses, note_finding, note_guess
+from tx_helpers.exercises.solved import guesses, note_guess
 from tx_helpers.exercises.waiting import on_first_move, waiting
 from tx_helpers.nn.arguments import described
 from tx_helpers.opening import Bundle
@@ -115,7 +115,6 @@ class Prediction(_Shown):
         shown = Finding(key=self.key, unit=self.unit, finding=finding, right=wanted, text=text)
         explorers = [on_first_move(one, lambda: shown.set_trait("unmoved", False)) for one in before]
         shown.unmoved = any(explorers) and not self.earlier
-        shown.observe(lambda change: note_finding(self.key, right=self._is_right(change["new"], wanted)), "answer")
         traitlets.dlink((self, "answer"), (shown, "answer"))
         traitlets.link((self, "passed"), (shown, "passed"))
         return shown
@@ -136,9 +135,6 @@ class Prediction(_Shown):
         low, high = (f"{end:.6g} {self.unit}".strip() for end in numbers)
         sentence = f"It is {low}." if low == high else f"Any answer from {low} to {high} counts as right."
         return sentence, numbers
-
-    def _is_right(self, answer: Any, wanted: Any) -> bool:
-        return answer == wanted if self.choices else wanted[0] <= answer <= wanted[1]
 
     def _html(self) -> str:
         items = "".join(f"<li>{_with_code(choice)}</li>" for choice in self.choices)

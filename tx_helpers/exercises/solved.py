@@ -5,9 +5,8 @@
     export("progress.csv")              # for a teacher: a line for each exercise, quiz question and prediction
     reset()                             # delete the record
 
-The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It
-holds an ENTRY for each exercise, with the hints in the order in which they were first read, and how many of them before
-the first right answer. What is no exercise stands under names that begin with "the-", as no exercise's name can.
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It holds an
+ENTRY for each exercise; what is no exercise stands under names that begin with "the-", as no exercise's name can.
 
 Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
 written is told in a line.
@@ -38,17 +37,18 @@ from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
 Entry = dict[str, Any]  # a part of a JSON file
+Line = dict[str, str]  # of a CSV file: column -> text
 ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": "", "hints": [], "hints_before": 0}
-OTHERS, STUDENT, FINDINGS, QUIZZES = "the-", "the-student", "the-findings", "the-quizzes"
-OLD_COLUMNS = ["notebook", "exercise", "right", "tries", "mistakes", "first", "last"]
-COLUMNS = [*OLD_COLUMNS, "kind", "student", "hints", "hints_before", "answer"]
+OTHERS, STUDENT, QUIZZES = "the-", "the-student", "the-quizzes"
+COLUMNS = ["notebook", "exercise", "right", "tries", "mistakes", "first", "last"]
+COLUMNS += ["kind", "student", "hints", "hints_before", "answer"]
 EXERCISE, QUESTION, PREDICTION = "exercise", "quiz question", "prediction"
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
 
 
 def read() -> dict[str, Entry]:
-    """Exercise -> its entry, ENTRY."""
+    """Exercise -> its ENTRY: hints in the order in which they were first read, and how many before it was right."""
     return entries_in(_readable())
 
 
@@ -85,22 +85,13 @@ def note_hint(name: str, step: int) -> None:
 
 
 def student(name: str | None = None) -> str:
-    """Put a name or an id into the file, for a teacher; without one: what stands there, "" if there is none.
-
-    ValueError for anything but a line of text.
-    """
+    """Put a line of text, a name or an id, into the file, for a teacher; without one: what stands there, or ""."""
     if name is None:
         return student_in(_readable())
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         raise ValueError(f"student: name is {described(name)}, expected a name or an id in a line of text")
     _change(lambda content: content.update({STUDENT: name.strip()}))
     return name.strip()
-
-
-def note_finding(key: str, *, right: bool) -> None:
-    """Record whether a prediction was right, unless that is known: the notebooks alone know the findings."""
-    name = FINDINGS
-    _change(lambda content: content.update({name: {key: right} | part_of(content, name, bool)}))
 
 
 def note_guess(key: str, answer: str | float) -> None:
@@ -147,32 +138,31 @@ def reset() -> None:
 def export(path: str | Path) -> Path:
     """Write a CSV file with a line for each exercise, and for each quiz question and prediction that was answered.
 
-    The columns are COLUMNS; whether a prediction was right is empty where it is not known.
+    With an ending .json: the record itself, for `python -m tx_helpers class`.
     """
     if not isinstance(path, str | Path) or not str(path):
         raise ValueError(f"export: path is {described(path)}, expected the name of a file")
+    if Path(path).suffix == ".json":
+        Path(path).write_text(json.dumps(_readable(), indent=1), encoding="utf-8")
+        return Path(path)
     return write_lines(Path(path), lines_of(_readable(), every=True))
 
 
-def lines_of(content: Mapping[str, Any], *, every: bool = False) -> list[dict[str, str]]:
+def lines_of(content: Mapping[str, Any], *, every: bool = False) -> list[Line]:
     """The lines of a student's work, {column: text}; with `every` also those of exercises that were not begun."""
     entries, known = entries_in(content), lesson_of()
-    names = [name for name in known if every or name in entries] + [name for name in entries if name not in known]
     lines: list[dict[str, Any]] = []
-    for name in names:
-        entry = entries.get(name, ENTRY)
-        texts = {part: " ".join(map(str, entry[part])) for part in ("mistakes", "hints")}
-        lines.append({"notebook": _number(known.get(name)), "exercise": name, "kind": EXERCISE} | entry | texts)
-    for key, answers in part_of(content, QUIZZES, list).items():
-        lines += [{"notebook": _number(key), "kind": QUESTION} | line for line in _answered(key, answers)]
-    right = part_of(content, FINDINGS, bool)
+    for name in known | entries if every else entries:
+        entry, number = entries.get(name, ENTRY), LESSONS[known[name]].number if name in known else ""
+        entry = entry | {part: " ".join(map(str, entry[part])) for part in ("mistakes", "hints")}
+        lines.append({"notebook": number, "exercise": name, "kind": EXERCISE} | entry)
+    quizzes = content.get(QUIZZES)
+    for key, answers in quizzes.items() if isinstance(quizzes, dict) else ():
+        shared = {"notebook": LESSONS[key].number if key in LESSONS else "", "kind": QUESTION}
+        lines += [shared | line for line in _answered(key, answers if isinstance(answers, list) else [])]
     for key, answer in guesses_in(content).items():
-        lines.append({"exercise": key, "kind": PREDICTION, "right": right.get(key, ""), "answer": answer})
+        lines.append({"exercise": key, "kind": PREDICTION, "answer": answer})
     return [{name: str(line.get(name, "")) for name in COLUMNS} | {"student": student_in(content)} for line in lines]
-
-
-def _number(lesson: str | None) -> str:
-    return LESSONS[lesson].number if lesson in LESSONS else ""
 
 
 def _answered(key: str, answers: list[object]) -> Iterator[dict[str, object]]:
@@ -187,11 +177,10 @@ def _answered(key: str, answers: list[object]) -> Iterator[dict[str, object]]:
 
 def bank(key: str) -> Sequence[Any]:
     """The questions of a quiz or of the concept test; none where this version does not have them."""
-    if not key.startswith("concepts-"):
-        return getattr(modules().get(key), "QUIZ", ())
-    with contextlib.suppress(ModuleNotFoundError):
-        return importlib.import_module("tx_helpers.exercises.concepts").QUESTIONS
-    return ()
+    if key.startswith("concepts-"):
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module("tx_helpers.exercises.concepts").QUESTIONS
+    return getattr(modules().get(key), "QUIZ", ())
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> Path:
@@ -202,23 +191,6 @@ def write_lines(path: Path, lines: Iterable[Mapping[str, object]], columns: Sequ
         for line in lines:
             writer.writerow([re.sub(r"^(?=[=+\-@\t\r])", "'", str(line.get(name, ""))) for name in columns])
     return path
-
-
-def read_lines(text: str) -> list[dict[str, str]]:
-    """The lines of such a file, also from before it had kinds.
-
-    ValueError if it lacks a column, has a number that is none, or is of several students.
-    """
-    reader = csv.DictReader(text.splitlines(keepends=True), restval="", restkey="more")
-    if missing := [column for column in OLD_COLUMNS if column not in (reader.fieldnames or [])]:
-        raise ValueError(f"it has no column {', '.join(missing)}")
-    rows = [{name: re.sub(r"^'(?=[=+\-@\t\r])", "", line.get(name, "")) for name in COLUMNS} for line in reader]
-    if len({row["student"] for row in rows}) > 1:
-        raise ValueError("it holds the lines of several students")
-    rows = [row | {"kind": row["kind"] or EXERCISE} for row in rows]
-    if any(not f"{row['tries']}{row['hints_before']}".isdecimal() for row in rows if row["kind"] == EXERCISE):
-        raise ValueError("a number in the column tries or hints_before is none")
-    return rows
 
 
 def progress() -> Svg:
@@ -278,12 +250,6 @@ def student_in(content: Mapping[str, Any]) -> str:
     """The student's name, in one line; "" if there is none."""
     name = content.get(STUDENT)
     return " ".join("".join(filter(str.isprintable, name)).split()) if isinstance(name, str) else ""
-
-
-def part_of(content: Mapping[str, Any], name: str, kind: type) -> dict[str, Any]:
-    """What stands under one of the names above: its values of this type."""
-    found = content.get(name)
-    return {key: value for key, value in found.items() if isinstance(value, kind)} if isinstance(found, dict) else {}
 
 
 def _content() -> dict[str, object]:

@@ -9,6 +9,7 @@ recipe with a checker trains a saved model on the reward of its own answers.
 `python -m tx_helpers publish FILE PAGE` makes a page that writes, of what `tx_helpers.publish.save_model` wrote.
 `python -m tx_helpers tidy NOTEBOOK …` puts pictures in place of widgets whose kernel is gone, and takes out the answers
 to open predictions: for an editor that reads notebooks by itself, such as VS Code. JupyterLab needs no such help.
+`python -m tx_helpers class FOLDER` makes a page of learners' files of progress, and files for gradebooks and graders.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from typing import Any
 from tx_helpers.environment import printable, report
 
 COMMANDS = "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] "
-COMMANDS += "| publish FILE PAGE [--help] | tidy NOTEBOOK ..."
+COMMANDS += "| publish FILE PAGE [--help] | tidy NOTEBOOK ... | class FOLDER [--help]"
 USAGE = f"usage: python -m tx_helpers {COMMANDS}"
 
 
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
     """The exit code. `check`: 1 if something is missing; `diagnose`: 1 if a probe finds a mistake; 2: a wrong call.
 
     `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings, or a text is missing;
-    `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook.
+    `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook; `class`: 2 if nothing is read.
     """
     if arguments == ["check"]:
         return check()
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
         return publish(arguments[1:])
     if arguments[:1] == ["tidy"] and arguments[1:]:
         return tidy(arguments[1:])
+    if arguments[:1] == ["class"]:
+        return class_work(arguments[1:])
     print(USAGE, file=sys.stderr)
     return 2
 
@@ -228,6 +231,39 @@ def tidy(files: list[str]) -> int:
             print(f"{file}: {error}", file=sys.stderr)
             code = 1
     return code
+
+
+def class_work(arguments: list[str]) -> int:
+    """Report on a folder of learners' files, or write a notebook's exercises for a grader into it."""
+    about = 'Make class.html and class.csv of learners\' files of progress, export("progress.json").'
+    parser = argparse.ArgumentParser("python -m tx_helpers class", description=about)
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="where the files are; with a grader: to write to")
+    parser.add_argument("--to", metavar="FOLDER", type=Path, default=Path(), help="where to write (default: here)")
+    for tool in ("Moodle", "Canvas"):
+        parser.add_argument(f"--{tool.lower()}", metavar="FILE", type=Path, help=f"also a CSV for {tool}'s gradebook")
+    grader = parser.add_mutually_exclusive_group()
+    for tool in ("otter", "nbgrader"):
+        grader.add_argument(f"--{tool}", metavar="NN", help=f"instead: the exercises of notebook NN for {tool}")
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    from tx_helpers.exercises import class_page, class_work, graders
+
+    try:
+        if options.otter or options.nbgrader:
+            number, otter = options.otter or options.nbgrader, bool(options.otter)
+            told = list(map(str, graders.write_exercises(number, options.folder, otter=otter)))
+        else:
+            students, told = class_work.read_class(options.folder)
+            told += map(str, class_page.write_class(students, told, options.to))
+            for file in filter(None, (options.moodle, options.canvas)):
+                told.append(str(class_page.write_gradebook(students, file, canvas=file is options.canvas)))
+    except (ValueError, OSError) as error:
+        print(printable(str(error)), file=sys.stderr)
+        return 2
+    print(printable("\n".join(told)))
+    return 0
 
 
 def _interrupt_once(number: int, frame: Any) -> None:

@@ -20,7 +20,7 @@ import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
 
-from tx_helpers.exercises import checks, solved
+from tx_helpers.exercises import checks, export, solved
 from tx_helpers.exercises.catalogue import find, lesson_of
 from tx_helpers.exercises.checks import examine, not_attempted
 from tx_helpers.exercises.compare import difference, shown
@@ -488,10 +488,10 @@ def test_tries_are_stored_and_once_right_is_right():
 
 def test_progress_is_exported_and_reset(tmp_path):
     with pytest.raises(ValueError, match="export: path is None, expected the name of a file"):
-        solved.export(None)
+        export(None)
     solved.note("attention_weights", right=True)
-    lines = solved.export(tmp_path / "out.csv").read_text().splitlines()
-    assert lines[0] == "notebook,exercise,right,tries,mistakes,first,last"
+    lines = export(tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].startswith("notebook,exercise,right,tries,mistakes,first,last,kind,student,")
     assert any(line.startswith("04,attention_weights,True,1,,2") for line in lines)
     solved.reset()
     assert solved.read() == {}
@@ -525,7 +525,7 @@ def test_an_entry_with_gaps_is_read_and_the_others_stay(entry, tmp_path):
     content = json.loads(progress_file().read_text())
     progress_file().write_text(json.dumps(content | {"attention_weights": entry, PREDICTIONS: [1]}))
     assert "04: " in solved.progress().alt and solved.guesses() == {}
-    solved.export(tmp_path / "out.csv")
+    export(tmp_path / "out.csv")
     solved.note("attention_weights", right=False)
     solved.note_guess("hot", "zero")
     found = solved.read()
@@ -597,7 +597,7 @@ def test_a_full_disk_is_told_and_what_was_recorded_stays(monkeypatch, capsys):
 def test_the_file_is_plain_json():
     solved.note("attention_weights", right=False, mistake="unscaled")
     entry = json.loads(progress_file().read_text())["attention_weights"]
-    assert set(entry) == {"right", "tries", "mistakes", "first", "last"}
+    assert set(entry) == {"right", "tries", "mistakes", "first", "last", "hints", "hints_before"}
 
 
 # --- quiz ------------------------------------------------------------------------------------------------------------

@@ -101,9 +101,9 @@ def test_an_answer_that_is_no_longer_a_choice_is_forgotten_and_a_spoilt_file_is_
 def test_a_file_from_before_there_were_predictions_is_read():
     entry = {"right": True, "tries": 1, "mistakes": [], "first": "2026", "last": "2026"}
     progress_file().write_text(json.dumps({"one_head": entry}))
-    assert solved.guesses() == {} and solved.read() == {"one_head": entry}
+    assert solved.guesses() == {} and solved.read() == {"one_head": entry | {"hints": [], "hints_before": 0}}
     predict("hot", "What?", CHOICES).answer = "zero"
-    assert solved.read() == {"one_head": entry}
+    assert solved.read() == {"one_head": entry | {"hints": [], "hints_before": 0}}
 
 
 @pytest.mark.parametrize(

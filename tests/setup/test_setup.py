@@ -287,7 +287,7 @@ def test_a_wrong_call_of_check(arguments):
     done = check(*arguments)
     commands = (
         "check | diagnose module:factory [--help] | train RECIPE [--help] | record [NAME ...] "
-        "| publish FILE PAGE [--help] | tidy NOTEBOOK ..."
+        "| publish FILE PAGE [--help] | tidy NOTEBOOK ... | class FOLDER [--help]"
     )
     usage = f"usage: python -m tx_helpers {commands}\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", usage)

@@ -19,7 +19,7 @@ from tx_helpers.exercises.catalogue import find
 from tx_helpers.exercises.compare import as_tensor, difference, shown
 from tx_helpers.exercises.exercise import Case, Exercise, Mistake
 from tx_helpers.exercises.sandbox import Outcome, guarded, stopped
-from tx_helpers.exercises.solved import note
+from tx_helpers.exercises.solved import note, note_hint
 from tx_helpers.nn.arguments import check_numbers
 from tx_helpers.show.charts import side_by_side, weight_map
 from tx_helpers.show.plots import Svg, svg_text
@@ -140,6 +140,7 @@ def hint(name: str, step: int | None = None) -> None:
     check_numbers("hint", whole=True, optional=True, least=1, most=len(hints), step=step)
     step = step or min(_hints_given.get(name, 0) + 1, len(hints))
     _hints_given[name] = max(step, _hints_given.get(name, 0))
+    note_hint(name, step)
     print(printable(f"Hint {step} of {len(hints)}: {hints[step - 1]}"))
 
 

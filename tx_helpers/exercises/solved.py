@@ -1,23 +1,22 @@
 """What you have solved: stored in a file on your machine, shown as a map of the course, never sent anywhere.
 
     progress()                          # the map
-    export("progress.csv")              # for a teacher: a line for each exercise
+    student("Ada Lovelace")             # a name or an id, for a teacher
     reset()                             # delete the record
 
-The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It also holds
-the learner's predictions and answers to quizzes, each under one name that no exercise can have.
+The file is progress.json in the user's data folder; the environment variable TX_PROGRESS names another. It holds an
+ENTRY for each exercise; what is no exercise stands under names that begin with "the-", as no exercise's name can.
 
 Nothing about this file stops a notebook. A damaged one is set aside under another name, and what cannot be read or
 written is told in a line.
 """
 
 import contextlib
-import csv
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -26,43 +25,43 @@ from typing import Any
 from filelock import FileLock
 
 from tx_helpers.environment import printable
-from tx_helpers.exercises.catalogue import lesson_of, modules, of_lesson
+from tx_helpers.exercises.catalogue import modules, of_lesson
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.nn.arguments import described
 from tx_helpers.progress_file import PREDICTIONS, guesses_in, progress_file, replace_file
 from tx_helpers.show.plots import Svg
 from tx_helpers.show.shapes import BLUE, GREEN, GREY, INK, MUTED, card, shape, words
 
-QUIZZES = "the-quizzes"
 Entry = dict[str, Any]  # a part of a JSON file
-ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": ""}
+ENTRY: Entry = {"right": False, "tries": 0, "mistakes": [], "first": "", "last": "", "hints": [], "hints_before": 0}
+OTHERS, STUDENT, QUIZZES = "the-", "the-student", "the-quizzes"
 PATIENCE = 10.0  # seconds for which a kernel waits until another one has written
 _told: set[str] = set()
 
 
 def read() -> dict[str, Entry]:
-    """Exercise -> {"right": bool, "tries": int, "mistakes": [names], "first": time, "last": time}; times in UTC."""
-    entries = {name: entry for name, entry in _readable().items() if name not in (PREDICTIONS, QUIZZES)}
-    return {name: _sound(entry) for name, entry in entries.items() if isinstance(entry, dict)}
+    """Exercise -> its ENTRY: hints in the order in which they were first read, and how many before it was right."""
+    return entries_in(whole_file())
 
 
 def guesses() -> dict[str, str | float]:
     """Key of a prediction -> what the learner said."""
-    return guesses_in(_readable())
+    return guesses_in(whole_file())
 
 
 def quizzes() -> dict[str, list[int]]:
     """Key of a quiz, "self_attention" -> for each question the index of the kept choice, -1 where there is none."""
-    return _quizzes_in(_readable())
+    return quizzes_in(whole_file())
 
 
 def note(name: str, *, right: bool, mistake: str = "") -> None:
     """Record a try. An exercise that was right once stays right. A line says so where it cannot be recorded."""
 
-    def add(content: dict[str, Entry]) -> None:
+    def add(content: dict[str, object]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        before = content.get(name)
-        entry = _sound(before if isinstance(before, dict) else {})
+        entry = sound(content.get(name))
+        if right and not entry["right"]:
+            entry["hints_before"] = len(entry["hints"])
         entry |= {"right": entry["right"] or right, "tries": entry["tries"] + 1}
         entry |= {"first": entry["first"] or now, "last": now}
         if mistake and mistake not in entry["mistakes"]:
@@ -72,10 +71,30 @@ def note(name: str, *, right: bool, mistake: str = "") -> None:
     _change(add)
 
 
+def note_hint(name: str, step: int) -> None:
+    """Record that a hint was read."""
+
+    def add(content: dict[str, object]) -> None:
+        content[name] = entry = sound(content.get(name))
+        entry["hints"] += [step] if step not in entry["hints"] else []
+
+    _change(add)
+
+
+def student(name: str | None = None) -> str:
+    """Put a line of text, a name or an id, into the file, for a teacher; without one: what stands there, or ""."""
+    if name is None:
+        return student_in(whole_file())
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise ValueError(f"student: name is {described(name)}, expected a name or an id in a line of text")
+    _change(lambda content: content.update({STUDENT: name.strip()}))
+    return name.strip()
+
+
 def note_guess(key: str, answer: str | float) -> None:
     """Record a prediction, unless there is one already: the first is kept."""
 
-    def add(content: dict[str, Entry]) -> None:
+    def add(content: dict[str, object]) -> None:
         content[PREDICTIONS] = {key: answer} | guesses_in(content)
 
     _change(add)
@@ -87,8 +106,8 @@ def note_quiz(key: str, answers: Sequence[int], *, first: bool = True) -> None:
     The first choice of each question stays; with first=False a new one takes its place.
     """
 
-    def add(content: dict[str, Entry]) -> None:
-        kept = _quizzes_in(content)
+    def add(content: dict[str, object]) -> None:
+        kept = quizzes_in(content)
         pairs = zip_longest(answers, kept.get(key, [])[: len(answers)], fillvalue=-1)
         now = [old if new < 0 or (first and old >= 0) else new for new, old in pairs]
         content[QUIZZES] = kept | {key: now}
@@ -128,21 +147,6 @@ def reset() -> None:
     progress_file().unlink(missing_ok=True)
 
 
-def export(path: str | Path) -> Path:
-    """Write a CSV file with a line for each exercise: notebook, name, right, tries, mistakes, first, last."""
-    if not isinstance(path, str | Path) or not str(path):
-        raise ValueError(f"export: path is {described(path)}, expected the name of a file")
-    entries, path = read(), Path(path)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["notebook", "exercise", "right", "tries", "mistakes", "first", "last"])
-        for name, lesson in lesson_of().items():
-            entry = entries.get(name, {})
-            tries = [entry.get("right", False), entry.get("tries", 0), " ".join(entry.get("mistakes", []))]
-            writer.writerow([LESSONS[lesson].number, name, *tries, entry.get("first", ""), entry.get("last", "")])
-    return path
-
-
 def progress() -> Svg:
     """The map of the course: a row for each notebook, a mark for each exercise."""
     entries = read()
@@ -154,7 +158,7 @@ def states(lesson: str, entries: dict[str, Entry]) -> dict[str, str]:
     found = {}
     for exercise in of_lesson(lesson):
         entry = entries.get(exercise.name)
-        found[exercise.name] = "open" if entry is None else "right" if entry["right"] else "tried"
+        found[exercise.name] = "right" if entry and entry["right"] else "tried" if entry and entry["tries"] else "open"
     return found
 
 
@@ -182,19 +186,34 @@ def drawn(course: dict[str, dict[str, str]]) -> Svg:
     return card(end + 30, y - 4, parts, f"{right} of {total} exercises solved ({rows}).")
 
 
-def _quizzes_in(content: dict[str, Entry]) -> dict[str, list[int]]:
+def quizzes_in(content: Mapping[str, object]) -> dict[str, list[int]]:
+    """Key of a quiz -> the kept choices; what is no list of whole numbers is left out."""
     found = content.get(QUIZZES)
     lists = {key: made for key, made in found.items() if isinstance(made, list)} if isinstance(found, dict) else {}
     return {key: made for key, made in lists.items() if all(type(one) is int for one in made)}
 
 
-def _sound(entry: Entry) -> Entry:
-    """An entry with all its parts, those of another kind replaced; the list is a copy."""
-    whole = {key: entry[key] if type(entry.get(key)) is type(part) else part for key, part in ENTRY.items()}
-    return whole | {"mistakes": [mistake for mistake in whole["mistakes"] if isinstance(mistake, str)]}
+def sound(entry: object) -> Entry:
+    """An entry with all its parts, those of another kind replaced; the lists are copies."""
+    given = entry if isinstance(entry, dict) else {}
+    whole = {key: given[key] if type(given.get(key)) is type(part) else part for key, part in ENTRY.items()}
+    whole["mistakes"] = [one for one in whole["mistakes"] if isinstance(one, str)]
+    return whole | {"hints": [step for step in whole["hints"] if type(step) is int]}
 
 
-def _content() -> dict[str, Entry]:
+def entries_in(content: Mapping[str, Any]) -> dict[str, Entry]:
+    """The entries of the exercises, those of other versions of the course included."""
+    found = {name: entry for name, entry in content.items() if not name.startswith(OTHERS)}
+    return {name: sound(entry) for name, entry in found.items() if isinstance(entry, dict)}
+
+
+def student_in(content: Mapping[str, Any]) -> str:
+    """The student's name, in one line; "" if there is none."""
+    name = content.get(STUDENT)
+    return " ".join("".join(filter(str.isprintable, name)).split()) if isinstance(name, str) else ""
+
+
+def _content() -> dict[str, object]:
     """All that the file holds; a damaged file is set aside. OSError if it cannot be read."""
     file = progress_file()
     try:
@@ -207,7 +226,8 @@ def _content() -> dict[str, Entry]:
     return {} if why else content
 
 
-def _readable() -> dict[str, Entry]:
+def whole_file() -> dict[str, object]:
+    """All that the file holds; nothing where it cannot be read, which is told."""
     try:
         with alone(progress_file()):
             return _content()
@@ -216,7 +236,7 @@ def _readable() -> dict[str, Entry]:
         return {}
 
 
-def _change(change: Callable[[dict[str, Entry]], object]) -> None:
+def _change(change: Callable[[dict[str, object]], object]) -> None:
     """Change what the file holds; a file that cannot be written (a read-only home, a full disk) stops nobody."""
     try:
         with alone(progress_file()):

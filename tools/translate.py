@@ -7,9 +7,9 @@
 A catalogue is a gettext file, tx_helpers/translations/<language>/<notebook>.po, with all that a learner reads there:
 paragraphs, the texts and comments of code, exercises, quizzes, explorers, drawings. common.po has what all notebooks
 share. Write a translation behind `msgstr`, with any editor of such files. Formulas, code in backticks, link targets and
-values in braces must stay as they are. A text that changes in English is marked "fuzzy", with the old text beside it,
-and is shown in English until its translation is looked at and the mark removed. A text that is the same in both
-languages (input of a model, a name) is repeated. The notebooks are executed: they need nothing but the package.
+values in braces stay as they are; a value may be left out. A text that changes in English is marked "fuzzy", with the
+old text beside it, and is shown in English until its translation is looked at and the mark removed. A text that is the
+same in both languages (input of a model, a name) is repeated. The notebooks are executed; only the package is needed.
 """
 
 import argparse
@@ -35,7 +35,8 @@ from tx_helpers.language import FOLDER, Say, drawing_in, is_text, replaced, scri
 
 NOTEBOOKS = ROOT / "notebooks"
 PACKAGE = ROOT / "tx_helpers"
-SHARED = ("exercises", "show", "widgets/attention", "widgets/machine", "widgets")
+SHARED = ("exercises/*", "show/*", "training/loop.py", "widgets/*", "widgets/*/*")
+FOR_TEACHERS = ("class_page", "class_work", "concepts", "graders", "handed_in")
 COMMON = "common"
 SET_UP = "# Set-up"
 WIDTH = 88  # of a line of code
@@ -67,7 +68,9 @@ def _row_in(row: str, say: Say) -> str:
 
     def cell(found: re.Match[str]) -> str:
         anchors, text = found[1], found[2]
-        if text and (anchors or is_text(KEPT.sub("", text))):
+        if link := re.fullmatch(r"\[(\w+)\](\(#cell-id=\S+\))", text):  # one word for all of them
+            return f"[{say(link[1])}]{link[2]}"
+        if re.search(r"[^\W\d_]{2,}", KEPT.sub("", text)) or (text and anchors):
             text = _with_titles(say(TITLED.sub(r"](\1)", text)), text, say)
         return anchors + text
 
@@ -93,7 +96,7 @@ def texts_of(name: str) -> list[tuple[str, str]]:
         return lambda text: (found.setdefault(text, place), text)[1]
 
     if name == COMMON:
-        files = [file for folder in SHARED for file in sorted((PACKAGE / folder).glob("*.*"))]
+        files = [file for pattern in SHARED for file in sorted(PACKAGE.glob(pattern)) if file.stem not in FOR_TEACHERS]
     else:
         files = sorted((PACKAGE / "lessons" / name.partition("_")[2]).rglob("*.*"))
         notebook = load(NOTEBOOKS / f"{name}.ipynb")
@@ -200,14 +203,14 @@ def updated(tongue: str, name: str) -> Catalog:
 
 
 def faults(catalogue: Catalog) -> list[str]:
-    """Translations in which something is lost or added that must be as in English: formulas, code, links, values."""
-    return [
-        f"{str(one.id)[:60]!r}: expected {sorted((lost := Counter(map(_kept, KEPT.findall(str(one.id))))) - got)}"
-        f" and not {sorted(got - lost)}"
-        for one in catalogue
-        if one.id and one.string and not one.fuzzy
-        if (got := Counter(map(_kept, KEPT.findall(str(one.string))))) != Counter(map(_kept, KEPT.findall(str(one.id))))
-    ]
+    """Translations that lost a formula, code or a link, or have one more, or a value that English does not have."""
+    found = []
+    for one in (one for one in catalogue if one.id and one.string and not one.fuzzy):
+        here, there = (Counter(map(_kept, KEPT.findall(str(text)))) for text in (one.id, one.string))
+        lost = [piece for piece in here - there if not piece.startswith(("{", "${"))]
+        if lost or there - here:
+            found.append(f"{str(one.id)[:60]!r}: expected {lost} and not {list(there - here)}")
+    return found
 
 
 def _kept(piece: str) -> str:

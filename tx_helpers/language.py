@@ -20,7 +20,14 @@ from typing import Any
 
 FOLDER = Path(__file__).with_name("translations")
 NAMING = ("exercises.own", "exercises.kept")  # there single words are the names of classes
-SPEAKING = ("exercises", "lessons", "show", "widgets")  # the folders whose modules hold texts for learners
+SPEAKING = (
+    "environment",
+    "exercises",
+    "lessons",
+    "show",
+    "training",
+    "widgets",
+)  # the folders whose modules hold texts for learners
 Say = Callable[[str], str]  # a text in English -> what stands in its place
 NO_TEXT = re.compile(
     r"[;{}]\s*\n|: \S+;|tx-|\\[dw(.]|\w\|\w|\.\*|\wpx\b|\w:\w|(?:translate|rotate)\(|^[a-z-]+: *[\w-]+$"
@@ -90,6 +97,8 @@ def spots(tree: ast.Module, say: Say, *, where: str = "") -> Iterator[tuple[ast.
         silent |= {id(inner) for part in hidden if part for inner in ast.walk(part)}
         if id(node) in silent:
             continue
+        if not where and isinstance(node, ast.IfExp):
+            certain |= {id(node.body), id(node.orelse)}
         if not where and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
             certain |= {id(part) for part in node.args}
         if isinstance(node, ast.JoinedStr):
@@ -114,7 +123,7 @@ def is_text(text: str, labels: bool = True) -> bool:
     bare = VALUE.sub("", text).strip()
     if NO_TEXT.search(bare):
         return False
-    if re.fullmatch(r"\s+[^\W\d_]{2,}\W*|\W*[^\W\d_]{2,}\s+", text):  # a piece of a sentence
+    if re.fullmatch(r"\s+[^\W\d_]{2,}\W*|\W*[^\W\d_]{2,}\s+|[✓✗…] [^\W\d_]{2,}.*", text):  # a piece of a sentence
         return True
     pattern = r"[^\W\d_]{2,}\W*?\s(?s:.*?)[^\W\d_]{2,}" + (r"|^\W*[A-Z][a-zà-ÿ]+\W*$" if labels else "")
     return bool(re.search(pattern, bare))

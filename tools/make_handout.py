@@ -5,7 +5,7 @@
 
 The edition checks answers and names mistakes like the full one: the results of solutions and mistakes on the exercises'
 inputs are recorded in a file, and their code is removed. With the solutions of inline exercises, `plain.py` among them,
-a notebook goes on: they are packed, so that they run and cannot be read. A hint that says a whole solution is left out.
+a notebook goes on: they are packed, so that nobody reads them by chance. A hint that says a whole solution is left out.
 The notebooks and their stored pictures say and show nothing that this edition does not have. It has notebooks, package,
 drawings, a README of its own (handout/README.md) and of the Makefile what a learner needs; no tests and no tools.
 """
@@ -43,7 +43,7 @@ SAID = (  # what the full edition says, and what this one says instead
 LEAST, SHOWN = 25, 40  # letters by which a solution is known in code, and one of its lines in a picture
 TOLD = 0.9  # of the words of a solution, in their order: a hint that has as many says it
 PACKED = """\
-\"\"\"The classes of notebook 08: they run, and cannot be read, since this edition comes without solutions.\"\"\"
+\"\"\"The classes of notebook 08: they run, and are packed, since this edition comes without solutions.\"\"\"
 
 import base64
 import zlib

@@ -3,14 +3,15 @@
 And after a run: what waits for a guess goes on waiting, saved, shut, opened again, and after F5.
 """
 
+import json
 import re
 import shutil
 
 import nbformat
 import pytest
 
-from browser_harness import NOTEBOOKS, WINDOW, Server, front_end
-from firefox import firefox
+from browser_harness import COUNTS, NOTEBOOKS, WINDOW, Server, front_end
+from firefox import RIGHT, firefox
 from notebook_parts import REVEAL, waiting
 from repository import COURSE
 
@@ -111,6 +112,29 @@ def test_the_same_in_firefox(folder):
             page.wait(is_open(name), 120)
             found[name] = faults_of(name, page.evaluate(SEEN), told="The finding")
     assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+@pytest.mark.thorough
+def test_a_notebook_runs_in_firefox_and_its_explorers_move(folder):
+    opened = "[...jupyterapp.shell.widgets('main')][0]"  # a window without a screen has no focus, and so none in front
+    kernel = f"{opened}?.sessionContext?.session?.kernel"
+    said = "document.querySelector('.tx-explorer .tx-summary')?.textContent"
+    with Server("lab", folder) as server, firefox() as page:
+        page.size(**WINDOW)
+        page.goto(server.url("03_positional_encodings.ipynb"))
+        page.wait(f"window.jupyterapp && {kernel}?.connectionStatus === 'connected' && {kernel}.status === 'idle'", 120)
+        page.evaluate(f"jupyterapp.shell.activateById({opened}.id)")
+        page.evaluate(
+            "void jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.txRan = true })"
+        )
+        page.wait("window.txRan", 600)
+        assert page.evaluate(COUNTS.replace("window.jupyterapp.shell.currentWidget", opened))[-1] is not None
+        shown = "[...document.querySelectorAll('.tx-predict button')].filter((one) => one.textContent === 'Show me')"
+        page.evaluate(f"{shown}.forEach((button) => button.click())")
+        page.wait(f"Boolean({said})", 60)
+        before = page.evaluate(said)
+        page.press(RIGHT, ".tx-explorer .noUi-handle")
+        page.wait(f"{said} !== {json.dumps(before)}", 30)
 
 
 @pytest.mark.thorough

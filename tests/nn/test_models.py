@@ -226,14 +226,6 @@ def test_dropout_acts_everywhere_in_training_and_nowhere_in_evaluation():
     assert all(block.cross_attention.dropout == 0.5 for block in built.decoder.blocks)
 
 
-def test_a_model_can_be_copied_saved_and_loaded():
-    built, ids = model(DecoderOnly, "alibi"), tokens(B, T)
-    assert torch.equal(copy.deepcopy(built)(ids), built(ids))
-    other = DecoderOnly(config("alibi")).double()
-    other.load_state_dict(built.state_dict())
-    assert torch.equal(other(ids), built(ids))
-
-
 # -------------------------------------------------------------------------------------------------------- first values
 
 

@@ -76,15 +76,6 @@ def test_only_distances_count():
     assert not torch.allclose(made(x, rotate=turn(0, T)), made(x))
 
 
-def test_no_look_into_the_future():
-    made, x = layer(), normal(B, T, D)
-    changed = torch.cat([x[:, :3], normal(B, T - 3, D, seed=4)], dim=1)
-    for absorbed in (False, True):
-        before, after = (made(x, rotate=turn(0, T), absorbed=absorbed) for x in (x, changed))
-        close(before[:, :3], after[:, :3], 1e-12)
-        assert not torch.allclose(before[:, 3:], after[:, 3:])
-
-
 def filled(made: torch.nn.Module) -> KVCache:
     cache = KVCache()
     made(normal(B, T, D), cache=cache, causal=True)

@@ -67,6 +67,7 @@ CASES = {  # our options, the kernel's mask (True = may attend), and the sizes o
     "padding": ({"mask": PADDING}, PADDING, {}),
     "causal": ({"causal": True}, CAUSAL, {}),
     "causal, equal lengths": ({"causal": True}, EQUAL, {"S": T}),  # where the fused form has a kernel of its own
+    "causal and scale, equal lengths": ({"causal": True, "scale": 0.3}, EQUAL, {"S": T}),
     "causal, mask and scale": ({"causal": True, "mask": OWN, "scale": 0.3}, EQUAL & OWN, {"S": T}),
     # as in decoding with a cache: the kernel's own `is_causal` would let the query see the first key only
     "causal, one new query": ({"causal": True}, None, {"T": 1}),

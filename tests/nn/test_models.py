@@ -178,12 +178,6 @@ def test_the_output_is_tied_as_asked():
     assert count_parameters(apart) == count_parameters(shared) + (V + 2) * D
 
 
-def test_layers_are_as_many_as_asked():
-    built = model(EncoderDecoder, n_layers=3, n_encoder_layers=1)
-    assert (len(built.encoder.blocks), len(built.decoder.blocks)) == (1, 3)
-    assert len(model(EncoderDecoder, n_layers=3).encoder.blocks) == 3
-
-
 CHANGES = {
     "no residual": dict(wiring="pre_norm_without_residual"),
     "post-norm": dict(wiring="post_norm"),

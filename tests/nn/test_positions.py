@@ -58,18 +58,6 @@ def test_rows_may_count_for_themselves():
 
 
 @properties
-@given(st.integers(0, 500), st.integers(0, 500), st.integers(0, 60))
-def test_dot_products_of_sinusoidal_positions_depend_on_the_distance_alone(first, second, distance):
-    def product(p: int) -> torch.Tensor:
-        one, other = sinusoidal(exact(p, p + distance), 64, dtype=torch.float64)
-        return one @ other
-
-    torch.testing.assert_close(product(first), product(second), rtol=0, atol=1e-9)
-    cosines = sum(math.cos(distance / 10000 ** (2 * i / 64)) for i in range(32))
-    assert product(first).item() == pytest.approx(cosines, abs=1e-9)
-
-
-@properties
 @given(st.integers(0, 300), st.integers(-50, 300), st.sampled_from([4, D, 64]), st.sampled_from([10000.0, 50.0]))
 def test_relative_rotation_turns_a_position_into_the_one_k_further(p, k, width, base):
     rotation = relative_rotation(k, width, base=base)

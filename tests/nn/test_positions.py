@@ -1,4 +1,4 @@
-"""Positions: against the formulas, published values, and the invariances they are made for.
+"""Positions: against the formulas, and the invariances they are made for.
 
 Rotary, T5's bias and ALiBi are compared with the library `transformers` in test_parity_transformers.
 """

@@ -310,21 +310,6 @@ def test_additive_attention_reports_and_has_finite_gradients_when_nothing_may_be
 # ----------------------------------------------------------------------------------------------- multi-head attention
 
 
-def test_grouped_query_attention_is_full_attention_with_repeated_weights():
-    grouped = randomise(MultiHeadAttention(D, 6, n_kv_heads=G).double())
-    full = MultiHeadAttention(D, 6).double()
-    width = D // 6
-    state = grouped.state_dict()
-    for part in ("key", "value"):
-        for what in ("weight", "bias"):
-            heads = state[f"{part}.{what}"].unflatten(0, (G, width))
-            state[f"{part}.{what}"] = heads.repeat_interleave(2, dim=0).flatten(0, 1)
-    full.load_state_dict(state)
-    x = normal(B, T, D)
-    torch.testing.assert_close(grouped(x, causal=True), full(x, causal=True), rtol=1e-9, atol=1e-9)
-    assert grouped.key.weight.shape == (G * width, D)
-
-
 def test_multi_head_attention_is_one_head_after_another():
     """Head h uses its own K columns; the heads are joined in order. With all options at once."""
     width, scale, eps = 5, 0.7, 1e-3

@@ -34,22 +34,21 @@ def main(arguments: list[str]) -> int:
     `train`: 1 if it was interrupted; `record`: 1 if a file was made with other settings, or a text is missing;
     `publish`: 2 if the file is no model; `tidy`: 1 if a file is no notebook; `class`: 2 if nothing is read.
     """
+    name, *rest = arguments or [""]
     if arguments == ["check"]:
         return check()
-    if arguments[:1] == ["diagnose"]:
-        return diagnose(arguments[1:])
-    if arguments[:1] == ["train"]:
-        return train(arguments[1:])
-    if arguments[:1] == ["record"]:
-        return record(arguments[1:])
-    if arguments[:1] == ["publish"]:
-        return publish(arguments[1:])
-    if arguments[:1] == ["tidy"] and arguments[1:]:
-        return tidy(arguments[1:])
-    if arguments[:1] == ["class"]:
-        return class_work(arguments[1:])
-    print(USAGE, file=sys.stderr)
-    return 2
+    if name == "tidy" and rest:
+        return tidy(rest)
+    commands = {"diagnose": diagnose, "train": train, "record": record, "publish": publish, "class": class_work}
+    if name not in commands:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        return commands[name](rest)
+    except SystemExit as stop:  # --help, or a wrong call that argparse has reported
+        if isinstance(stop.code, str):  # the last words of somebody's own code, such as a checker's
+            raise
+        return int(stop.code or 0)
 
 
 def check() -> int:
@@ -84,10 +83,7 @@ def diagnose(arguments: list[str]) -> int:
     state.add_argument(
         "--fresh", dest="trained", action="store_const", const=False, help="count that as a mistake, too"
     )
-    try:
-        options = vars(parser.parse_args(arguments))
-    except SystemExit as stop:  # --help, or a wrong call that argparse has reported
-        return int(stop.code or 0)
+    options = vars(parser.parse_args(arguments))
     try:
         from tx_helpers.diagnose.diagnosis import diagnose as probed  # needs torch, without which `check` must work
 
@@ -116,10 +112,7 @@ def train(arguments: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="print memory, FLOPs, tokens and time, and do not train")
     fewest = "with --dry-run: for so many processes (default: the fewest that the recipe allows)"
     parser.add_argument("--processes", type=int, help=fewest)
-    try:
-        options = parser.parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(arguments)
     from tx_helpers.zoo.recipe_file import plan, read_recipe, read_toml
     from tx_helpers.zoo.recipe_file import train as trained
 
@@ -166,10 +159,7 @@ def record(arguments: list[str]) -> int:
     parser.add_argument("names", metavar="NAME", nargs="*", help="as listed: the lesson and the file, adapting/facts")
     parser.add_argument("--anew", action="store_true", help="do not go on from what the file holds")
     parser.add_argument("--to", metavar="FILE", type=Path, help="write the one that is named there")
-    try:
-        options = parser.parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(arguments)
     from tx_helpers.training.experiment import experiments
 
     known = experiments()
@@ -202,10 +192,7 @@ def publish(arguments: list[str]) -> int:
     parser.add_argument("--title", default="My model", help="its heading")
     parser.add_argument("--prompt", default="", help="what stands in the text field at first")
     parser.add_argument("--weights", choices=("float32", "float16", "int8"), default="float16", help="default: float16")
-    try:
-        options = vars(parser.parse_args(arguments))
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = vars(parser.parse_args(arguments))
     from tx_helpers.publish.page import publish as published
     from tx_helpers.publish.saved import load_model
 
@@ -244,10 +231,7 @@ def class_work(arguments: list[str]) -> int:
     grader = parser.add_mutually_exclusive_group()
     for tool in ("otter", "nbgrader"):
         grader.add_argument(f"--{tool}", metavar="NN", help=f"instead: the exercises of notebook NN for {tool}")
-    try:
-        options = parser.parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(arguments)
     from tx_helpers.exercises import class_page, class_work, graders
 
     try:

@@ -5,7 +5,6 @@ import torch
 
 from tx_helpers.generation.search import beam_search, generate
 from tx_helpers.nn.config import AttentionConfig, TransformerConfig
-from tx_helpers.nn.decoding import PlainDecoding
 from tx_helpers.nn.models import DecoderOnly, EncoderDecoder
 from tx_helpers.plain import GPT, Transformer
 from tx_helpers.text.number_words import number_pairs
@@ -67,17 +66,6 @@ def test_beam_search_is_the_same():
         for mine, its in zip(*found, strict=True):
             assert [one.ids for one in mine] == [one.ids for one in its]
             assert [one.score for one in mine] == pytest.approx([one.score for one in its], abs=1e-5)
-
-
-def test_select_repeats_and_reorders_the_rows():
-    plain, _ = translators()
-    rows = torch.tensor([2, 0, 2])
-    with torch.no_grad():
-        state = PlainDecoding(plain, batch=3, source=SOURCE)
-        state.step(TARGET[:, :2])
-        state.select(rows)
-        logits = state.step(TARGET[rows, 2:])
-        torch.testing.assert_close(logits, plain(SOURCE[rows], TARGET[rows])[:, 2:])
 
 
 @pytest.mark.parametrize(

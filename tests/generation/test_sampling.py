@@ -154,13 +154,6 @@ def test_a_token_that_occurs_is_less_likely_whatever_its_sign():
     assert torch.equal(repetition_penalty(logits, ids, 1.0), logits)
 
 
-def test_the_penalty_divides_positive_logits_as_the_papers_equation_does():
-    z, theta = torch.rand(1, 7, dtype=torch.float64) + 0.1, 1.2
-    seen = torch.tensor([[4, 1]])
-    divisor = torch.tensor([1.0, theta, 1, 1, theta, 1, 1], dtype=torch.float64)  # I(i in g) of the paper, T = 1
-    torch.testing.assert_close(repetition_penalty(z, seen, theta).softmax(-1), (z / divisor).softmax(-1))
-
-
 def test_a_penalty_names_ids_that_are_not_in_the_vocabulary():
     with pytest.raises(ValueError, match=r"^repetition_penalty: ids 1 … 4, but the vocabulary has 4$"):
         repetition_penalty(torch.zeros(1, 4), torch.tensor([[1, 4]]), 1.2)

@@ -9,11 +9,10 @@ import pytest
 import torch
 from torch import nn
 
-from parity import DEVICES, B, D, F, H, K, S, T, V, normal, randomise, tokens
+from parity import B, D, F, H, K, S, T, V, normal, randomise, tokens
 from tx_helpers.nn.attention import MultiHeadAttention
 from tx_helpers.nn.blocks import (
     Block,
-    BlockCache,
     DecoderBlock,
     InputEmbedding,
     no_norm,
@@ -24,7 +23,6 @@ from tx_helpers.nn.blocks import (
     pre_norm_without_residual,
     sandwich,
 )
-from tx_helpers.nn.capture import capture
 from tx_helpers.nn.layers import FeedForward, GatedFeedForward, RMSNorm
 from tx_helpers.nn.positions import LearnedPositions, Rotary, SinusoidalPositions, sinusoidal
 
@@ -128,29 +126,6 @@ def test_a_decoder_block_is_causal_unless_told_otherwise():
     assert not torch.allclose(block(x, memory, causal=False)[:, :3], block(changed, memory, causal=False)[:, :3])
 
 
-def test_a_decoder_block_with_a_cache_continues_where_it_stopped():
-    block, x, memory = decoder_block(), normal(B, T, D), normal(B, S, D, seed=1)
-    rotate = Rotary(K).at
-    whole = block(x, memory, rotate=rotate(torch.arange(T), torch.float64))
-    cache, parts = BlockCache(), []
-    for part in (slice(0, 2), slice(2, 3), slice(3, 5)):
-        positions = torch.arange(T)[part]
-        parts.append(block(x[:, part], memory, rotate=rotate(positions, torch.float64), cache=cache))
-    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=1e-12, atol=1e-12)
-    assert len(cache) == T
-    assert len(cache.cross_attention) == S
-    keys = cache.self_attention.keys, cache.cross_attention.keys
-    cache.select(torch.tensor([1, 1, 0]))
-    assert torch.equal(cache.self_attention.keys, keys[0][[1, 1, 0]])
-    assert torch.equal(cache.cross_attention.keys, keys[1][[1, 1, 0]])
-
-
-@pytest.mark.parametrize("block", [encoder_block, decoder_block])
-def test_the_norms_are_separate_modules(block):
-    norms = [module for name, module in block().named_children() if name.endswith("norm")]
-    assert len({id(module) for module in norms}) == len(norms) == (2 if block is encoder_block else 3)
-
-
 # ------------------------------------------------------------------------------------------------------------ embedding
 
 
@@ -180,27 +155,6 @@ def test_dropout_of_the_embedding_comes_last():
     ids = tokens(B, T)
     assert torch.equal(layer(ids, torch.arange(T)), torch.zeros(B, T, D).double())
     assert layer.eval()(ids, torch.arange(T)).abs().max() > 0
-
-
-def test_blocks_report_their_hidden_states():
-    block, x = encoder_block(), normal(B, T, D)
-    with capture(block) as seen:
-        out = block(x)
-    assert torch.equal(seen["hidden"], out)
-    layer = embedding()
-    with capture(layer) as seen:
-        out = layer(tokens(B, T), torch.arange(T))
-    assert torch.equal(seen["hidden"], out)
-
-
-@pytest.mark.parametrize("device", [*DEVICES, "meta"])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_blocks_follow_device_and_precision(device, dtype):
-    ids, positions = tokens(B, T).to(device), torch.arange(T, device=device)
-    x = embedding().to(device, dtype)(ids, positions)
-    memory = normal(B, S, D, seed=1).to(device, dtype)
-    for out in (encoder_block().to(device, dtype)(x), decoder_block().to(device, dtype)(x, memory)):
-        assert (out.shape, out.dtype, out.device.type) == ((B, T, D), dtype, device)
 
 
 @pytest.mark.parametrize(

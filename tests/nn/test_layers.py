@@ -71,21 +71,6 @@ def test_dropout_falls_on_the_hidden_numbers_in_training_alone(kind):
     assert not torch.allclose(layer(x), out)
 
 
-@pytest.mark.parametrize("kind", [FeedForward, GatedFeedForward])
-def test_every_position_is_treated_alike_and_alone(kind):
-    layer, x = randomise(kind(D, F).double()), normal(B, T, D)
-    apart = torch.stack([torch.stack([layer(x[b, t]) for t in range(T)]) for b in range(B)])
-    torch.testing.assert_close(layer(x), apart, rtol=1e-12, atol=1e-12)
-
-
-def test_rms_norm_by_hand():
-    """√(mean of squares) of (3, 4) is √12.5; epsilon stands inside the root."""
-    layer = RMSNorm(2, eps=0.5).double()
-    layer.weight.data = torch.tensor([2.0, 10.0]).double()
-    expected = torch.tensor([3 * 2, 4 * 10]).double() / math.sqrt(12.5 + 0.5)
-    torch.testing.assert_close(layer(torch.tensor([3.0, 4.0]).double()), expected, rtol=1e-12, atol=1e-12)
-
-
 def test_rms_norm_plus_one_begins_as_the_plain_one():
     plain, other = RMSNorm(D).double(), RMSNorm(D, plus_one=True).double()
     assert not other.weight.any()

@@ -20,11 +20,6 @@ def table(T: int, S: int, may_attend) -> torch.Tensor:
     return torch.tensor([[may_attend(t + S - T, s) for s in range(S)] for t in range(T)])
 
 
-def test_causal_mask_of_equal_lengths_by_hand():
-    expected = [[True, False, False], [True, True, False], [True, True, True]]
-    assert causal_mask(3).tolist() == expected
-
-
 def test_causal_mask_is_aligned_bottom_right():
     """Two new queries after two cached positions: the first sees three keys, the last sees all."""
     assert causal_mask(2, 4).tolist() == [[True, True, True, False], [True, True, True, True]]
@@ -52,26 +47,6 @@ def test_sliding_window_mask_is_its_definition(lengths, window):
     assert torch.equal(
         sliding_window_mask(T, S, window=window), table(T, S, lambda query, key: query - window < key <= query)
     )
-
-
-@properties
-@given(lengths, st.integers(1, 6))
-def test_a_window_is_its_definition(lengths, window):
-    T, S = lengths
-    definition = table(T, S, lambda query, key: query - window < key <= query)
-    assert torch.equal(sliding_window_mask(T, S, window=window), definition)
-
-
-@properties
-@given(lengths, st.integers(1, 12))
-def test_masks_of_a_cached_chunk_are_the_last_rows_of_the_whole_mask(lengths, window):
-    T, S = lengths
-    assert torch.equal(causal_mask(T, S), causal_mask(S)[S - T :])
-    assert torch.equal(sliding_window_mask(T, S, window=window), sliding_window_mask(S, window=window)[S - T :])
-
-
-def test_a_window_as_long_as_the_sequence_is_causal():
-    assert torch.equal(sliding_window_mask(T, S, window=S), causal_mask(T, S))
 
 
 def test_padding_mask_is_true_at_real_tokens():

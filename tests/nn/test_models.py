@@ -178,12 +178,6 @@ def test_the_output_is_tied_as_asked():
     assert count_parameters(apart) == count_parameters(shared) + (V + 2) * D
 
 
-def test_layers_are_as_many_as_asked():
-    built = model(EncoderDecoder, n_layers=3, n_encoder_layers=1)
-    assert (len(built.encoder.blocks), len(built.decoder.blocks)) == (1, 3)
-    assert len(model(EncoderDecoder, n_layers=3).encoder.blocks) == 3
-
-
 CHANGES = {
     "no residual": dict(wiring="pre_norm_without_residual"),
     "post-norm": dict(wiring="post_norm"),
@@ -224,14 +218,6 @@ def test_dropout_acts_everywhere_in_training_and_nowhere_in_evaluation():
     assert len(dropouts) == 2 * (1 + 2 * 2)  # in each stack: embedding, and in each block sub-layers and feed-forward
     assert all(block.self_attention.dropout == 0.5 for block in (*built.encoder.blocks, *built.decoder.blocks))
     assert all(block.cross_attention.dropout == 0.5 for block in built.decoder.blocks)
-
-
-def test_a_model_can_be_copied_saved_and_loaded():
-    built, ids = model(DecoderOnly, "alibi"), tokens(B, T)
-    assert torch.equal(copy.deepcopy(built)(ids), built(ids))
-    other = DecoderOnly(config("alibi")).double()
-    other.load_state_dict(built.state_dict())
-    assert torch.equal(other(ids), built(ids))
 
 
 # -------------------------------------------------------------------------------------------------------- first values

@@ -115,23 +115,6 @@ def test_cross_attention_is_nn_multihead_attention(bias, mask, dtype):
     )
 
 
-@both_precisions
-@pytest.mark.parametrize("how", ["option", "mask"])
-def test_causal_self_attention_is_nn_multihead_attention(how, dtype):
-    ours, theirs = MultiHeadAttention(D, H).to(dtype), nn.MultiheadAttention(D, H, batch_first=True).to(dtype)
-    ours_options = dict(causal=True) if how == "option" else dict(mask=causal_mask(T))
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
-    assert_same_model(
-        ours,
-        theirs,
-        attention_pairs(ours, theirs),
-        lambda x: ours(x, **ours_options),
-        lambda x: theirs(x, x, x, attn_mask=future, need_weights=False)[0],
-        normal(B, T, D, dtype=dtype),
-        tolerance=TOLERANCE[dtype],
-    )
-
-
 @pytest.mark.parametrize("mask", MASKS)
 def test_the_captured_weights_are_those_of_nn_multihead_attention(mask):
     ours, theirs = MultiHeadAttention(D, H).double(), nn.MultiheadAttention(D, H, batch_first=True).double()

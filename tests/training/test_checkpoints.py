@@ -52,19 +52,6 @@ def test_a_truncated_file_at_any_length(path):
         assert message(path) == DAMAGED.format(path=str(path), error="BadZipFile")
 
 
-def test_a_flipped_bit_in_the_numbers(path):
-    """torch.load alone gives other numbers without a word."""
-    whole = path.read_bytes()
-    place = whole.index(CONTENT["weights"]["a"].numpy().tobytes())
-    for offset in (3, 50, 139):
-        damaged = bytearray(whole)
-        damaged[place + offset] ^= 1
-        path.write_bytes(damaged)
-        changed = torch.load(path, weights_only=True)["content"]["weights"]["a"]
-        assert not torch.equal(changed, CONTENT["weights"]["a"])
-        assert message(path) == DAMAGED.format(path=str(path), error="BadZipFile")
-
-
 def test_no_flipped_bit_anywhere_gives_another_content(path):
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):

@@ -574,11 +574,6 @@ def test_an_error_in_a_step_restores_the_buffers_of_batch_norm():
     assert model.norm.num_batches_tracked == 1
 
 
-def test_a_missing_checkpoint(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^load_checkpoint: no file '.*none.pt'; expected a tx_helpers"):
-        train(toy(), 2, resume=tmp_path / "none.pt")
-
-
 @pytest.mark.parametrize(("threads", "inside"), [(1, 1), (2, 2), (None, 3)])
 def test_training_has_its_own_number_of_threads(threads, inside):
     used, outside = [], torch.get_num_threads()

@@ -248,22 +248,6 @@ def test_muon_takes_a_closure_and_further_groups_as_pytorchs_optimizers_do():
     assert optimizer.step() is None
 
 
-def test_muon_trains_faster_than_the_same_steps_of_adamw():
-    losses = {}
-    ids = torch.randint(0, 11, (4, 7), generator=torch.Generator().manual_seed(1))
-    for name in ("muon", "adamw"):
-        model = toy()
-        optimizers = muon(model, 0.03) if name == "muon" else [adamw(model, 3e-3)]
-        for _ in range(30):
-            loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.roll(-1, 1).flatten())
-            model.zero_grad()
-            loss.backward()
-            for optimizer in optimizers:
-                optimizer.step()
-        losses[name] = loss.item()
-    assert losses["muon"] < losses["adamw"] < math.log(11)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

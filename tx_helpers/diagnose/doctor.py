@@ -202,9 +202,9 @@ def labels(run: Record) -> Result:
 
 @dataclass(frozen=True)
 class Check:
-    """A check, what of the record it needs, and its texts."""
+    """A check of what a run has recorded, the names that it needs, and its texts."""
 
-    look: Callable[[Record], Result]
+    look: Callable[[Any], Result]
     needs: tuple[str, ...]
     reasons: Reasons
 

@@ -29,12 +29,12 @@ likes steps was not found, because the true score falls slowly.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from statistics import fmean, median
 
-from tx_helpers.diagnose.doctor import RunReport
+from tx_helpers.diagnose.doctor import Check, RunReport
 from tx_helpers.diagnose.report import RIGHT, SKIPPED, WRONG, Reasons, Report, Result
 from tx_helpers.nn.arguments import check_numbers, check_types, described
 
@@ -140,15 +140,6 @@ def cheated(run: Rewarded) -> Result:
     gained, truly = (run.last(name) - run.first(name) for name in ("reward", "true"))
     figure = f"the reward goes {run.way('reward')}, the true score {run.way('true')}"
     return Result(WRONG if truly < -FALLS and gained - truly > APART else RIGHT, figure, truly)
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check, the names that it needs, and its texts."""
-
-    look: Callable[[Rewarded], Result]
-    needs: tuple[str, ...]
-    reasons: Reasons
 
 
 CHECKS: dict[str, Check] = {

@@ -68,16 +68,6 @@ def test_the_state_is_as_large_after_a_long_text_as_after_a_short_one(name):
 
 
 @each
-def test_padding_leaves_the_state_as_it_is(name):
-    made, x = layer(name), normal(B, T, D)
-    padded = torch.cat([normal(B, 3, D, seed=1), x, normal(B, 2, D, seed=2)], dim=1)
-    mask = torch.ones(B, 1, 1, T + 5, dtype=torch.bool)
-    mask[..., :3] = mask[..., T + 3 :] = False
-    close(made(padded, mask=mask)[:, 3 : T + 3], made(x))
-    assert not torch.allclose(made(padded)[:, 3 : T + 3], made(x))
-
-
-@each
 def test_other_masks_are_refused(name):
     x = normal(B, T, D)
     with pytest.raises(ValueError, match=r"Layer: a mask of shape \(5, 5\); a recurrent layer takes padding alone"):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tx_helpers.lessons.scaling_up.laws.law_ways import hoffmann_way
-from tx_helpers.lessons.your_own_model.budget import EPOCHS, LAW, feeds, measure_speed, sizes_for, steps_in
+from tx_helpers.lessons.your_own_model.budget import EPOCHS, LAW, feeds, measure_speed, sizes_for
 from tx_helpers.plain import GPT
 
 
@@ -49,7 +49,7 @@ def test_speed_is_measured_without_a_trace():
     model = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5))
     before, state = [p.clone() for p in model.parameters()], torch.get_rng_state()
     speed = measure_speed(model, rows=2, length=8, steps=3)
-    assert speed > 0 and steps_in(1, 1024.0) == 60
+    assert speed > 0
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
     assert torch.equal(state, torch.get_rng_state())
 

@@ -24,7 +24,6 @@ from tx_helpers.zoo.parts.flash import (
 from wrong_arguments import faults
 
 B, G = 2, 1
-INF = float("inf")
 
 
 def qkv(T=T, S=S, heads=H, groups=H):
@@ -83,13 +82,6 @@ def test_a_query_that_sees_nothing_gets_zeros_and_gives_no_gradient():
     assert out[..., 1, :].eq(0).all() and q.grad[..., 1, :].eq(0).all()
     assert all(x.isfinite().all() for x in (out, q.grad, k.grad, v.grad))
     assert out[..., 0, :].ne(0).all()
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_gradcheck(causal):
-    q, k, v = (x[:1, :1].clone().requires_grad_() for x in qkv(T=3, S=4))
-    attend = partial(flash_attention, mask=random_mask(3, 4), causal=causal, block_q=2, block_k=3)
-    assert torch.autograd.gradcheck(attend, (q, k, v))
 
 
 def test_large_scores_and_float32():

@@ -28,22 +28,6 @@ def turn(start: int, stop: int):
 
 
 @queries
-def test_it_is_its_formula_head_by_head(d_query_latent):
-    made, x = layer(d_query_latent), normal(B, T, D)
-    q = made.query(made.query_norm(made.compress_query(x))).view(B, T, H, C + R)
-    c, r = made.latent_norm(made.compress(x)), turn(0, T)(made.rotary_key(x).unsqueeze(1)).squeeze(1)
-    heads = []
-    for i in range(H):
-        k = c @ made.key.weight[i * C : (i + 1) * C].T
-        v = c @ made.value.weight[i * VALUE : (i + 1) * VALUE].T
-        turning = turn(0, T)(q[:, :, i, C:].unsqueeze(1)).squeeze(1)
-        scores = (q[:, :, i, :C] @ k.mT + turning @ r.mT) / (C + R) ** 0.5
-        closed = torch.ones(T, T, dtype=torch.bool).triu(1)
-        heads.append(scores.masked_fill(closed, float("-inf")).softmax(-1) @ v)
-    close(made(x, rotate=turn(0, T)), made.output(torch.cat(heads, dim=-1)), 1e-12)
-
-
-@queries
 @pytest.mark.parametrize("attend", [None, eager_attention])
 def test_the_absorbed_form_is_the_expanded_one_with_all_gradients(d_query_latent, attend):
     made, x = layer(d_query_latent, **({"attend": attend} if attend else {})), normal(B, T, D).requires_grad_()
@@ -68,21 +52,6 @@ def test_cached_is_uncached(chunks, absorbed, d_query_latent):
             rotate = turn(len(cache), len(cache) + part.shape[1])
             parts.append(made(part, rotate=rotate, cache=cache, absorbed=absorbed))
         close(torch.cat(parts, dim=1), made(x, rotate=turn(0, 7)), 1e-12)
-
-
-def test_only_distances_count():
-    made, x = layer(), normal(B, T, D)
-    close(made(x, rotate=turn(0, T)), made(x, rotate=turn(100, 100 + T)), 1e-9)
-    assert not torch.allclose(made(x, rotate=turn(0, T)), made(x))
-
-
-def test_no_look_into_the_future():
-    made, x = layer(), normal(B, T, D)
-    changed = torch.cat([x[:, :3], normal(B, T - 3, D, seed=4)], dim=1)
-    for absorbed in (False, True):
-        before, after = (made(x, rotate=turn(0, T), absorbed=absorbed) for x in (x, changed))
-        close(before[:, :3], after[:, :3], 1e-12)
-        assert not torch.allclose(before[:, 3:], after[:, 3:])
 
 
 def filled(made: torch.nn.Module) -> KVCache:

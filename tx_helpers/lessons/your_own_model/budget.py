@@ -97,12 +97,6 @@ def machine_operations() -> float:
     return 6 * sum(p.numel() for p in model.parameters()) * measure_speed(model)
 
 
-def steps_in(minutes: float, speed: float, rows: int = ROWS, length: int = LENGTH) -> int:
-    """The steps that fit into the minutes at so many tokens in a second."""
-    check_numbers("steps_in", above=0, minutes=minutes, speed=speed)
-    return int(60 * minutes * speed / (rows * length))
-
-
 # --- sizes ------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Size:

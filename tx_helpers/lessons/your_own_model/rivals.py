@@ -1,7 +1,6 @@
 """Honest rivals: what a model has to beat before its loss, or its share of right answers, means anything.
 
     Ngram(5).fit(train).loss(held_out)                 # nats a character, beside the model's
-    text_rivals(train, held_out)                       # {"uniform": 3.9, "characters": 2.9, "5-grams": 1.3}
     pair_rivals(train, held_out)                       # {"most frequent": 0.03, "copying": 0.0, "nearest": 0.4}
     known_floor()                                      # of the stories alone: what no model can go below
 
@@ -20,7 +19,6 @@ from tx_helpers.nn.arguments import check_numbers, check_types
 from tx_helpers.text.data import text_pairs
 from tx_helpers.text.stories import entropy_per_character
 
-ORDERS = (3, 5, 7)
 CANDIDATES = 20  # training pairs that are compared letter by letter
 Pairs = Sequence[tuple[str, str]]
 
@@ -84,12 +82,6 @@ class Ngram:
     def _check_fitted(self) -> None:
         if not self.characters:
             raise ValueError("Ngram: it knows no text yet: call fit first")
-
-
-def text_rivals(train: str, held_out: str, orders: Sequence[int] = ORDERS) -> dict[str, float]:
-    """The loss of each rival on the held-out text, in nats a character."""
-    rivals = {"uniform": math.log(len(set(train)) + 1), "characters": Ngram(1).fit(train).loss(held_out)}
-    return rivals | {f"{order}-grams": Ngram(order).fit(train).loss(held_out) for order in orders}
 
 
 def known_floor() -> float:

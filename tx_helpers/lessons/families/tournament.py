@@ -22,8 +22,7 @@ The file tournament.json:
 
 guess is the score without a model (`Task.guess`), and best that of a model which knows the world exactly: in `fill_gap`
 several words are often possible, and `most_hits` says how often the likeliest one is right. `weights` are the first
-digits of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weights that come with the package
-now.
+digits of the SHA-256 of the pretrained weights; `weights_hash` gives those of the weights in the package.
 """
 
 import hashlib

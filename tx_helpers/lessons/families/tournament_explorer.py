@@ -4,9 +4,8 @@
     dot_plot([("translate", 60), ("translate", 240)])    # these tasks, after so many steps
     tournament_explorer()        # one task: how each family is asked, and its dots
 
-The dashed line is the guess, the mean score of an answer that needs no model. Hollow dots belong to a family whose mean
-is not above the best seed of the guess: they say nothing about it. The solid line at the right is the bound, the score
-of a model which knows the world exactly.
+The dashed line is the guess, the mean score of an answer that needs no model. Hollow dots say nothing of a family: its
+mean is not above the guess's best seed. The solid line is the bound, the score of a model that knows the world exactly.
 """
 
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from tx_helpers.lessons.families.reading import (
     sentences,
     summariser,
 )
-from tx_helpers.lessons.families.tournament import examples, new_player
+from tx_helpers.lessons.families.tournament import FRESH, examples, new_player
 
 TEXT = "finn said sorry to leo because he had eaten the pizza . then both went to the forest ."
 SUMMARY = "finn said sorry to leo ."
@@ -56,9 +56,9 @@ def test_the_sentence_with_the_most_weight_by_hand():
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_attention_tells_the_worth_of_a_sentence_half_way(seed):
-    """What the notebook says of other seeds: 47 to 58 % by the mean of the heads, above chance, far from all."""
+    """What the notebook says of other seeds: 49 to 60 % by the mean of the heads, above chance, far from all."""
     player, leave_one_out = summariser(seed=seed), find("leave_one_out").answer
-    readings = [reading(player, *pair) for pair in zip(*examples("summarise", 200, "test", seed), strict=True)]
+    readings = [reading(player, *pair) for pair in zip(*examples("summarise", 200, "test", FRESH + seed), strict=True)]
     worths = [torch.tensor(leave_one_out(one.score, one.ids, one.parts)) for one in readings]
     pairs = list(zip(readings, worths, strict=True))
     agree = sum(most_weight(one)[-1].item() == worth.argmax() for one, worth in pairs) / 200

@@ -40,6 +40,11 @@ def test_batches_have_one_length_and_every_example_comes_once_in_an_epoch():
     assert batches_of_a_length([1], 4, steps=2, seed=0) == [[0] * 4] * 2  # fewer examples than a batch
 
 
+def test_no_question_is_a_near_copy_of_an_example():  # of the same seed, 79 to 94 of 100 hide the same word
+    seen, asked = (tournament.examples("fill_gap", 100, *of)[1] for of in (("train", 0), ("test", tournament.FRESH)))
+    assert sum(map(str.__eq__, seen, asked)) < 20
+
+
 def test_the_families_have_equally_many_parameters():
     counts = [count_parameters(new_world_model(family)) for family in FAMILIES]
     assert max(counts) <= 1.02 * min(counts)
@@ -50,9 +55,12 @@ def test_the_families_have_equally_many_parameters():
 
 
 @pytest.mark.slow
-def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone():
+def test_a_cell_is_the_same_for_the_same_seed_and_leaves_torch_alone(monkeypatch):
     state = torch.random.get_rng_state()
+    drawn, whole = set(), tournament.examples
+    monkeypatch.setattr(tournament, "examples", lambda *which: drawn.add(which[2:]) or whole(*which))
     first, second = (play("decoder", "sentiment", seed=3, steps=2) for _ in range(2))
+    assert drawn == {("train", 3), ("test", tournament.FRESH + 3)}
     assert first[:-1] == second[:-1]
     assert torch.equal(torch.random.get_rng_state(), state)
     assert play("decoder", "sentiment", seed=4, steps=2).loss != first.loss
@@ -141,10 +149,11 @@ def test_who_had_not_learned_has_learned_after_longer_training():
     short, long = table["scores"]["pretrained"], table["longer"]["scores"]
     for family in ("decoder", "encoder_decoder"):
         assert min(long[family]["resolve"]) > guess["resolve"] + 0.1
-        assert mean_and_spread(long[family]["entities"])[0] > guess["entities"] > max(short[family]["entities"])
+        assert min(long[family]["entities"]) > max(short[family]["entities"]) + 0.2
         assert min(long[family]["translate"]) > guess["translate"] + 0.2
     assert max(long["encoder"]["translate"]) < guess["translate"]  # it fills masks, and does not write long texts
-    assert max(mean_and_spread(long[family]["similar"])[0] for family in FAMILIES) > guess["similar"] + 0.1
+    assert min(long["encoder_decoder"]["entities"]) > 0.99 > guess["entities"] + 0.05
+    assert max(mean_and_spread(long[family]["similar"])[0] for family in FAMILIES) < 0.55  # chance, of two answers
 
 
 def test_the_leads_after_longer_training():
@@ -179,13 +188,13 @@ def test_what_the_table_says_beside_the_winners():
     for family in FAMILIES:
         assert min(scores["pretrained"][family]["sentiment"]) > 0.9  # all three understand how a text ends
         assert (
-            min(scores["pretrained"][family]["answer"]) > max(table["tasks"]["answer"]["guess"]) + 0.2
+            min(scores["pretrained"][family]["answer"]) > max(table["tasks"]["answer"]["guess"]) + 0.15
         )  # and all three answer
     for family in ("encoder", "encoder_decoder"):  # pretraining taught these two to fill gaps
         assert min(scores["pretrained"][family]["fill_gap"]) > max(scores["scratch"][family]["fill_gap"]) + 0.4
     best = mean_and_spread(table["tasks"]["fill_gap"]["best"])[0]
-    for family in ("encoder", "decoder"):  # filling in place, and trying words: both as good as perfect knowledge
-        assert abs(mean_and_spread(scores["pretrained"][family]["fill_gap"])[0] - best) < 0.03
+    for found in (scores["pretrained"], table["longer"]["scores"]):  # nobody is better than perfect knowledge
+        assert best - 0.1 < max(mean_and_spread(found[family]["fill_gap"])[0] for family in FAMILIES) < best
 
 
 @pytest.mark.thorough

@@ -1,6 +1,6 @@
 """Pretraining pays: the same classifier from 10, 30, 100 or 1,000 labelled texts.
 
-    learn("lora", 100).score           # 0.96: the share of right labels on 200 texts, after some seconds
+    learn("lora", 100).score           # 0.89: the share of right labels on 200 texts, after some seconds
     learn("whole", 30, passes=10)      # as many steps as ten passes over the 30 texts need
     recorded()                         # all ways and numbers of labels over several seeds, from few_labels.json
 
@@ -11,11 +11,10 @@ Four ways, with the same texts in the same batches:
     whole     the pretrained encoder, all of it trained
     lora      the pretrained encoder, frozen, with two narrow matrices beside each query and value map (`lora`)
 
-Each way has its own learning rate; those of whole and lora are among the best of RATES on other seeds, those of scratch
-and frozen on one. "Equal" can mean
-two things: equally many steps (then 10 texts are read 96 times, and 1,000 texts once), or equally many passes over the
-texts (then 10 texts get 10 steps, and 1,000 texts 630). Both are recorded. The test texts tell of combinations that do
-not occur in training.
+Each way has its own learning rate; those of whole and lora are the best of RATES on other seeds, those of scratch and
+frozen on one. "Equal" can mean two things: equally many steps (then 10 texts are read 96 times, and 1,000 texts once),
+or equally many passes over the texts (then 10 texts get 10 steps, and 1,000 texts 630). Both are recorded. The test
+texts tell of combinations that do not occur in training.
 """
 
 import random
@@ -46,10 +45,11 @@ BUDGETS = {"steps": 60, "passes": 10}
 BATCH, QUESTIONS, RANK = 16, 200, 4
 RATES = (2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
 RANKS, RANK_RATES = (1, 2, 4, 8, 16), (5e-3, 1e-2, 2e-2, 4e-2)
-SLOWER = 1e-2  # the best of three rates, on other seeds, of LoRA beside all maps
+SLOWER = 5e-3  # the best of three rates, on other seeds, of LoRA beside all maps
 SHOTS = (0, 2)  # of each label, in a prompt
 MAPS = ("query", "key", "value", "output", "expand", "contract")  # all of a block
 SEEDS, TUNING_SEEDS = (0, 1, 2), (10, 11, 12)
+FRESH = 1000  # added to the seed of test texts: training texts of the same seed would be near copies
 
 
 class Classifier(nn.Module):
@@ -145,7 +145,7 @@ def learn(
         train(classifier, lambda chosen: classifier.head(known[chosen]), right, lengths, steps, rate or BEST[way], seed)
     else:
         train(classifier, read, right, lengths, steps, rate or BEST[way], seed)
-    given, targets = examples(QUESTIONS, "test", seed)
+    given, targets = examples(QUESTIONS, "test", FRESH + seed)
     with torch.no_grad():
         score = (classifier(pad_right(given, PAD)).argmax(-1) == targets).double().mean().item()
     learned = sum(parameter.numel() for parameter in classifier.parameters() if parameter.requires_grad)
@@ -187,7 +187,7 @@ def batches(lengths: list[int], steps: int, seed: int) -> list[list[int]]:
 def guess(seed: int) -> float:
     """The share of right labels of whoever always gives the commonest label."""
     commonest = examples(max(LABELS), "train", seed)[1].mode().values
-    return (examples(QUESTIONS, "test", seed)[1] == commonest).double().mean().item()
+    return (examples(QUESTIONS, "test", FRESH + seed)[1] == commonest).double().mean().item()
 
 
 def prompted(shots: int, seed: int, words: Sequence[str] = ("sad", "neutral", "happy")) -> float:
@@ -203,7 +203,7 @@ def prompted(shots: int, seed: int, words: Sequence[str] = ("sad", "neutral", "h
     shown = [pair for label in SENTIMENTS for pair in drawn.sample([p for p in pool if p[1] == label], shots)]
     drawn.shuffle(shown)
     before = " ".join(f"{text} {said[label]}" for text, label in shown)
-    asked, right = sentiment(QUESTIONS, split="test", seed=seed)
+    asked, right = sentiment(QUESTIONS, split="test", seed=FRESH + seed)
     rows = [torch.tensor([[BOS, *tokenizer.encode(f"{before} {text}")]]) for text in asked]
     ids, model = [tokenizer.tokens.index(word) for word in words], world_model("decoder")
     with torch.no_grad():

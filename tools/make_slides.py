@@ -2,9 +2,9 @@
 
     python tools/make_slides.py 04            into build/slides (or: make slides ONLY="04"); all where none is named
 
-Made from the notebook in its order: each displayed formula, question, picture, finding and "Your turn" has a slide. What
-is optional stands behind the exercises. For explorers that live the notebook is recorded, as for `make site`: a minute
-or more where it has changed. One that cannot be recorded is a picture, and its foot says so.
+Each displayed formula, question, picture, finding and "Your turn" of the notebook has a slide, in its order; what is
+optional stands behind the exercises. So that explorers live, the notebook is recorded as for `make site`, which takes a
+minute or more where it has changed. An explorer without a recording is a picture, and its foot says so.
 """
 
 import base64
@@ -51,7 +51,7 @@ class Slide:
 
 def sentences(text: str) -> list[str]:
     """A text cut behind full stops, question marks and exclamation marks; "et al. 2017" stays together."""
-    return re.split(r"(?:(?<=[.?!])|(?<=[.?!][)”]))\s+(?=\D)", text.strip())
+    return re.split(r"(?:(?<=[.?!])|(?<=[.?!][)”])|(?<=[.?!]</b>))\s+(?=\D)", text.strip())
 
 
 def fitting(text: str, question: str) -> int:
@@ -94,14 +94,19 @@ class Deck:
 
     def _text(self, index: int, cell: nbformat.NotebookNode) -> None:
         """Slides of a markdown cell's formulas, pictures, half-way stop and memory list, or of its exercise."""
+        if effort := EFFORT.search(cell.source):
+            title, task = headings(cell.source)[0][1], cell.source[effort.start() :]
+            if title.startswith("Your turn: "):
+                signature = "\n".join(SIGNATURE.findall(self.cells[index + 1].source))
+                self._add("text", html_of(task) + f"<pre>{escape(signature)}</pre>", title)
+            else:
+                self.exercises += f"- {title} · {effort[0].removesuffix('utes')}\n"
+            return
         for block in re.split(r"\n\n+", cell.source):
             for level, self.heading in headings(block):
                 if level <= 2:
                     self.part, self.texts = self.heading, []
-            effort = EFFORT.search(cell.source)
-            if effort and block == effort[0]:
-                self._exercise(effort[0], cell.source.partition(block)[2], self.cells[index + 1].source)
-            if effort or headings(block):
+            if headings(block):
                 continue
             if block.startswith(HALF_WAY):
                 self._add("text", html_of(block.removeprefix(HALF_WAY)), HALF_WAY.strip("*."))
@@ -109,18 +114,11 @@ class Deck:
                 self._add("text", html_of(block))
             for formula in FORMULA.finditer(block):
                 before = block[: formula.start()].strip() or "".join(self.texts[-1:])
-                self._add("formula", html_of(f"{' '.join(sentences(before)[-2:])}\n\n{formula[0]}"))
+                self._add("equation", html_of(f"{' '.join(sentences(before)[-2:])}\n\n{formula[0]}"))
             if TEXT.match(block) and not FORMULA.search(block):
                 self.texts.append(block)
         for picture in IMAGE.finditer(html_of(cell.source)):
             self._picture(index, nbformat.v4.new_output("display_data", {"text/html": picture[0]}), [])
-
-    def _exercise(self, effort: str, task: str, code: str) -> None:
-        if self.heading.startswith("Your turn: "):
-            signature = "\n".join(SIGNATURE.findall(code))
-            self._add("text", html_of(f"{effort}\n\n{task}") + f"<pre>{escape(signature)}</pre>")
-        else:
-            self.exercises += f"- {self.heading} · {effort}\n"
 
     def _code(self, index: int, cell: nbformat.NotebookNode) -> None:
         """Slides of what a code cell shows: a question with its set-up, a finding, or pictures."""
@@ -139,7 +137,7 @@ class Deck:
             else:
                 said = re.sub("“(.*?)”(?=.</b>)", lambda found: self._lettered(found[1]), said, count=1)
                 if self.slides[-1].kind == "picture" and not self.slides[-1].explores:
-                    self.slides[-1].caption = short(re.findall(r"<p>(.*?)</p>", said)[-1])
+                    self.slides[-1].caption = short(" ".join(re.findall(r"<p>(.*?)</p>", said)))
                 self._add("finding", said)
 
     def _lettered(self, choice: str) -> str:
@@ -152,10 +150,11 @@ class Deck:
             return
         explores = EXPLORER.match(output.data.get("text/plain", "")) is not None
         alt = unescape(re.search(r'\balt="([^"]*)"', html)[1])
-        titled = not alt.endswith(".")  # a drawing's alt text is its title
-        near = "" if explores or titled or self.cells[index].cell_type == "markdown" else self._beside(index)
-        alt = sentences(alt)[0]
-        caption = inline(near) if near else escape(alt) if len(alt) < LONG_ALT else ""
+        near = "" if explores or self.cells[index].cell_type == "markdown" else self._beside(index)
+        first = sentences(alt)[0]
+        caption = inline(near) if near else escape(first) if len(first) < LONG_ALT else ""
+        if not alt.endswith("."):  # a drawing's title, which stands in it
+            caption = ""
         if "data-form" not in html:  # nothing lives in its place
             html = f'<div class="shown">{re.search("<img[^>]*>", html)[0]}</div>'
         self._add("picture", html, caption=caption, explores=explores)
@@ -169,7 +168,13 @@ class Deck:
             if cell.cell_type == "markdown" and not cell.source.startswith(HALF_WAY) and not EFFORT.search(cell.source):
                 block = re.split(r"\n\n+", cell.source)[part]
                 found = sentences(block)[part]
-                if TEXT.match(block) and not headings(block) and "$$" not in block and found[-1] != "?" and len(found) <= LONG:
+                if (
+                    TEXT.match(block)
+                    and not headings(block)
+                    and "$$" not in block
+                    and found[-1] != "?"
+                    and len(found) <= LONG
+                ):
                     return found
         return ""
 

@@ -30,10 +30,12 @@ from tx_helpers.publish.packing import inert
 OWN = ("site.css", "slides.css", "theme.js", "slides.js", "alive.js")
 GOALS = re.compile(r"^\*\*You will be able to\*\*\n\n.*?\n\n", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$.+?\$\$", re.DOTALL)
-TEXT = re.compile(r"(?![-|<>!`\[●]|\d+\. ).*\w")  # how a paragraph of text begins, and no list, table or picture
+TEXT = re.compile(
+    r"(?![-|<>!`\[#]|\d+\. |\*\*Half-way|.*\$\$)", re.DOTALL
+)  # a paragraph, and no list, table or formula
 EFFORT = re.compile(r"^[●○]+ · \d+ minutes$", re.MULTILINE)
 SIGNATURE = re.compile(r"^ *(?:class|def) .*?:$", re.MULTILINE | re.DOTALL)
-LONG, LONG_ALT = 220, 140  # letters of a caption, and of one that is an alt text's first sentence
+LONG = 140  # letters of an alt text's first sentence; a longer one is no caption
 KINDS = {ending: kind for kind, ending in ENDINGS.items()}
 
 
@@ -54,26 +56,16 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?:(?<=[.?!])|(?<=[.?!][)”])|(?<=[.?!]</b>))\s+(?=\D)", text.strip())
 
 
-def fitting(text: str, question: str) -> int:
-    """How many of a question's words, of five letters or more, stand in the text."""
-    one, other = (set(re.findall(r"\w{5,}", words.lower())) for words in (text, question))
-    return len(one & other)
-
-
 class Deck:
     """A notebook's slides: `main` is the core path, `optional` the rest. Pictures, and what lives, go into `made`."""
 
     def __init__(self, notebook: nbformat.NotebookNode, forms: dict[str, list[dict]], number: str):
         self.cells, self.forms, self.number, self.made = notebook.cells, forms, number, Body()
-        self.main: list[Slide] = []
-        self.optional: list[Slide] = []
+        self.main, self.optional = [], []
         self.slides = self.main  # where the next slide goes
-        self.part = self.heading = ""  # the last heading of level 2, and of any level
-        self.texts: list[str] = []  # paragraphs of this part so far
-        self.choices: list[str] = []  # of the last question
-        self.exercises = ""
+        self.texts, self.choices, self.exercises = [], [], ""  # of this part, of the last question, of the notebook
         first = self.cells[0].source
-        self.part = self.heading = headings(first)[0][1]
+        self.part = self.heading = headings(first)[0][1]  # the last heading of level 2, and of any level
         self._add("text", html_of(GOALS.search(first)[0] + TIME_LINE.search(first)[0]))
         aside = {index for section in optional_sections(self.cells) for index in section}
         for index, cell in enumerate(self.cells[1:], 1):
@@ -115,7 +107,7 @@ class Deck:
             for formula in FORMULA.finditer(block):
                 before = block[: formula.start()].strip() or "".join(self.texts[-1:])
                 self._add("equation", html_of(f"{' '.join(sentences(before)[-2:])}\n\n{formula[0]}"))
-            if TEXT.match(block) and not FORMULA.search(block):
+            if TEXT.match(block):
                 self.texts.append(block)
         for picture in IMAGE.finditer(html_of(cell.source)):
             self._picture(index, nbformat.v4.new_output("display_data", {"text/html": picture[0]}), [])
@@ -131,18 +123,18 @@ class Deck:
             said = re.sub(r"<details><summary>.*?</summary>|</details>", "", text)
             if said == text:
                 self.choices = re.findall(r"<li>(.*?)</li>", said)
-                before = max(reversed(self.texts), key=lambda paragraph: fitting(paragraph, said), default="")
+                words = set(re.findall(r"\w{5,}", said.lower()))  # the set-up is the paragraph with most of them
+                before = max(
+                    reversed(self.texts), key=lambda p: len(words & {*re.findall(r"\w+", p.lower())}), default=""
+                )
                 before = re.sub(r"[^.?!]*[:,]$", "", before)  # what leads to a formula or a list
                 self._add("text", f'<div class="before">{html_of(before)}</div>{said}')
             else:
-                said = re.sub("“(.*?)”(?=.</b>)", lambda found: self._lettered(found[1]), said, count=1)
+                for letter, choice in zip("abcdefgh", self.choices, strict=False):
+                    said = said.replace(f"“{choice}”.</b>", f"{letter}) {choice}.</b>")
                 if self.slides[-1].kind == "picture" and not self.slides[-1].explores:
-                    self.slides[-1].caption = short(" ".join(re.findall(r"<p>(.*?)</p>", said)))
+                    self.slides[-1].caption = " ".join(sentences(" ".join(re.findall(r"<p>(.*?)</p>", said)))[:2])
                 self._add("finding", said)
-
-    def _lettered(self, choice: str) -> str:
-        """A choice of the last question with its letter."""
-        return f"{'abcdefgh'[self.choices.index(choice)]}) {choice}" if choice in self.choices else f"“{choice}”"
 
     def _picture(self, index: int, output: nbformat.NotebookNode, live: list[dict]) -> None:
         """A slide of an output that is a picture, or lives."""
@@ -151,39 +143,22 @@ class Deck:
         explores = EXPLORER.match(output.data.get("text/plain", "")) is not None
         alt = unescape(re.search(r'\balt="([^"]*)"', html)[1])
         near = "" if explores or self.cells[index].cell_type == "markdown" else self._beside(index)
-        first = sentences(alt)[0]
-        caption = inline(near) if near else escape(first) if len(first) < LONG_ALT else ""
-        if not alt.endswith("."):  # a drawing's title, which stands in it
-            caption = ""
+        caption = inline(near) if near else escape(first) if len(first := sentences(alt)[0]) < LONG else ""
         if "data-form" not in html:  # nothing lives in its place
             html = f'<div class="shown">{re.search("<img[^>]*>", html)[0]}</div>'
-        self._add("picture", html, caption=caption, explores=explores)
+        is_title = not alt.endswith(".")  # which stands in the drawing
+        self._add("picture", html, caption="" if is_title else caption, explores=explores)
         if explores and "data-form" not in html:
             self.slides[-1].place += " · alive in the notebook"
 
     def _beside(self, index: int) -> str:
         """The sentence of text right before a cell or, where none is, right behind it; no question."""
         for place, part in ((index - 1, -1), (index + 1, 0)):
-            cell = self.cells[place]
-            if cell.cell_type == "markdown" and not cell.source.startswith(HALF_WAY) and not EFFORT.search(cell.source):
-                block = re.split(r"\n\n+", cell.source)[part]
-                found = sentences(block)[part]
-                if (
-                    TEXT.match(block)
-                    and not headings(block)
-                    and "$$" not in block
-                    and found[-1] != "?"
-                    and len(found) <= LONG
-                ):
-                    return found
+            block = re.split(r"\n\n+", self.cells[place].source)[part]
+            found = sentences(block)[part]
+            if self.cells[place].cell_type == "markdown" and TEXT.match(block) and found[-1] != "?":
+                return found
         return ""
-
-
-def short(text: str) -> str:
-    """The first two sentences of a text, or one where two are long."""
-    first, *others = sentences(text)
-    two = " ".join([first, *others[:1]])
-    return two if len(two) <= LONG else first
 
 
 def inline(markdown: str) -> Markup:

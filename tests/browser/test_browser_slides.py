@@ -58,7 +58,7 @@ def test_formulas_stand_in_the_core_optional_parts_behind_it_and_explorers_live(
     recorded = {"forms": {"c04-032": [form]}, "scripts": {"x": script}}
     (tmp_path / "x.html").write_text(make_slides.page(path, recorded), "utf-8")
     page = opened("x.html")
-    titles = page.locator(":is(h1, h2)").all_text_contents()
+    titles = [title.strip() for title in page.locator(":is(h1, h2)").all_text_contents()]
     core = titles[: titles.index("Optional")]
     assert core[-2:] == ["What to remember", "Exercises"] and not any("Optional" in title for title in core)
     formula = page.locator(f".equation[id='{1 + titles.index('The formula')}'] .formula annotation")

@@ -17,8 +17,9 @@ NOW = "document.querySelector('.slide.now').id"
 ALIVE = "() => [...document.querySelectorAll('.now [data-form]')].every((one) => one.dataset.lives)"
 CUT_OFF = """async () => {
   for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame); // a fit takes one
-  return [...document.querySelectorAll("html, .now, .now :is(.content, figure, .shown, .formula, pre, img)")]
-  .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1
+  const boxes = "html, .now, .now :is(.content, figure, .shown, .formula, .living div:not(.tx-unseen), pre, img)";
+  return [...document.querySelectorAll(boxes)].filter((box) =>
+    box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1
     || box.getBoundingClientRect().right > innerWidth + 1).map((box) => box.outerHTML.slice(0, 80));
 }"""
 

@@ -6,10 +6,10 @@ const OF_ITS_OWN = ".living, a, button, input, select, textarea, summary"; // th
 let now = 0;
 let typed = ""; // digits so far of a slide's number
 
-/** What lives on the slide, or its formula, becomes as large as it can be; then all becomes smaller, as far as it needs to be. */
+/** What lives, or a formula, becomes as large as it can be; then all becomes smaller, as far as it needs to be. */
 const fit = () => {
   const slide = slides[now];
-  const boxes = [slide, ...slide.querySelectorAll(".content, .shown, .formula")];
+  const boxes = [slide, ...slide.querySelectorAll(".content, .shown, .formula, .living div:not(.tx-unseen)")];
   const isOver = (box) => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
   slide.style.setProperty("--size", 1);
   for (let zoom = slide.querySelector(".living, .formula") ? 2.4 : 1; zoom > 0.4; zoom -= 0.1) {

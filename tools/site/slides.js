@@ -4,14 +4,15 @@ const slides = [...document.querySelectorAll(".slide")];
 const STEPS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const OF_ITS_OWN = ".living, a, button, input, select, textarea, summary"; // these use keys and clicks themselves
 let now = 0;
+let typed = ""; // digits so far of a slide's number
 
-/** What lives on the slide becomes as large as it can be; then all becomes smaller, as far as it needs to be. */
+/** What lives, or a formula, becomes as large as it can be; then all becomes smaller, as far as it needs to be. */
 const fit = () => {
   const slide = slides[now];
-  const boxes = [slide, ...slide.querySelectorAll(".content, .shown")];
+  const boxes = [slide, ...slide.querySelectorAll(".content, .shown, .formula, .living div:not(.tx-unseen)")];
   const isOver = (box) => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
   slide.style.setProperty("--size", 1);
-  for (let zoom = slide.querySelector(".living") ? 2.4 : 1; zoom > 0.4; zoom -= 0.1) {
+  for (let zoom = slide.querySelector(".living, .formula") ? 2.4 : 1; zoom > 0.4; zoom -= 0.1) {
     slide.style.setProperty("--zoom", zoom);
     if (!boxes.some(isOver)) return;
   }
@@ -19,6 +20,7 @@ const fit = () => {
 };
 
 const show = (place) => {
+  document.body.classList.remove("black");
   slides[now].classList.remove("now");
   now = Math.max(0, Math.min(place, slides.length - 1));
   slides[now].classList.add("now");
@@ -32,6 +34,12 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") slides[now].focus();
   if (event.target.closest?.(OF_ITS_OWN)) return;
+  if (event.key === "b") document.body.classList.toggle("black");
+  typed = /^\d$/.test(event.key) ? typed + event.key : event.key === "Enter" ? typed : "";
+  if (event.key === "Enter" && typed) {
+    show(typed - 1);
+    typed = "";
+  }
   if (event.key === "f") document.documentElement.requestFullscreen?.();
   const ends = { Home: 0, End: slides.length - 1 };
   const step = event.key === " " ? (event.shiftKey ? -1 : 1) : STEPS[event.key];

@@ -47,8 +47,8 @@ def test_an_arrow_leads_to_the_child_with_the_largest_weight(children):
 
 def test_gradients_are_dots_and_medians():
     rooted, bare = torch.tensor([0.1, 0.2, 0.4]), torch.tensor([0.0, 2.0, 90.0])
-    drawn = draw_gradients({16: (rooted, bare)})
-    assert drawn.svg.count('r="3"') == 6
+    drawn = draw_gradients({16: (rooted, bare)}, shown=2)
+    assert drawn.svg.count('r="3"') == 4 and "dots for 2 of 3," in drawn.alt
     assert "d_k = 16: median 0.20 with the root, 2 without; largest 0.4 and 90." in drawn.alt
 
 

@@ -40,7 +40,7 @@ def draw_gradients(sizes: Mapping[int, tuple[Tensor, Tensor]], shown: int = 64) 
         parts.append(words(LEFT + COLUMN * (n + 0.5), BOTTOM + 32, f"d_k = {d:,}", anchor="middle"))
         for m, (size, fill) in enumerate(zip(pair, (INK, PAPER), strict=True)):
             parts += _dots(LEFT + COLUMN * n + 50 + 68 * m, size, fill, shown)
-    return card(right + 16, BOTTOM + 48, parts, describe_gradients(sizes))
+    return card(right + 16, BOTTOM + 48, parts, describe_gradients(sizes, shown))
 
 
 def _dots(x: float, sizes: Tensor, fill: str, shown: int) -> list[str]:
@@ -64,11 +64,13 @@ def _power(power: int) -> str:
     )
 
 
-def describe_gradients(sizes: Mapping[int, tuple[Tensor, Tensor]]) -> str:
-    """The medians and the largest, for each width."""
+def describe_gradients(sizes: Mapping[int, tuple[Tensor, Tensor]], shown: int) -> str:
+    """How many queries are shown, and the medians and the largest of all, for each width."""
     told = [
         f"d_k = {d:,}: median {torch.median(rooted):.2f} with the root, {torch.median(bare):.2g} without; "
         f"largest {rooted.max():.1f} and {bare.max():.0f}"
         for d, (rooted, bare) in sizes.items()
     ]
-    return "The size of the gradient at each query, a dot for each, on a logarithmic scale. " + ". ".join(told) + "."
+    (every, _), *_ = sizes.values()
+    begins = f"The size of the gradient at each query, dots for {shown} of {len(every):,}, on a logarithmic scale. "
+    return begins + ". ".join(told) + "."

@@ -20,14 +20,7 @@ from typing import Any
 
 FOLDER = Path(__file__).with_name("translations")
 NAMING = ("exercises.own", "exercises.kept")  # there single words are the names of classes
-SPEAKING = (
-    "environment",
-    "exercises",
-    "lessons",
-    "show",
-    "training",
-    "widgets",
-)  # the folders whose modules hold texts for learners
+SPEAKING = ("exercises", "lessons", "show", "training", "widgets")  # the folders with texts for learners
 Say = Callable[[str], str]  # a text in English -> what stands in its place
 NO_TEXT = re.compile(
     r"[;{}]\s*\n|: \S+;|tx-|\\[dw(.]|\w\|\w|\.\*|\wpx\b|\w:\w|(?:translate|rotate)\(|^[a-z-]+: *[\w-]+$"

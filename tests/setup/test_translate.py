@@ -166,6 +166,7 @@ def test_use_is_for_a_fresh_kernel_and_for_a_language_that_is_there():
 @pytest.mark.slow
 def test_feedback_is_german_and_the_code_that_is_read_english():
     code = (
+        "import tx_helpers.environment\n"  # as the set-up cell does where the course is not installed
         "from tx_helpers.language import use; use('de')\n"
         "from tx_helpers.exercises import check, hint\nimport inspect, tx_helpers.exercises.checks as module\n"
         "print(check('mix', lambda x: x.mean(0).expand_as(x)).text)\nhint('mix')\n"

@@ -187,11 +187,17 @@ def opens(name: str, wheel: str, lives: bool) -> str:
     return f'{line} or <a href="{escape(link)}">open it in Colab</a>.' if link else f"{line}."
 
 
-def asked(about: str | None, to: str, arguments: list[str] | None) -> tuple[list[Path], Path]:
-    """The notebooks and the folder that a command line names, by default all, and `to` below build."""
+def parser_for(about: str | None, to: str) -> argparse.ArgumentParser:
+    """Of a command that makes something of notebooks, in a folder below build."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
     parser.add_argument("--to", type=Path, default=ROOT / "build" / to, help="folder (default %(default)s)")
+    return parser
+
+
+def asked(about: str | None, to: str, arguments: list[str] | None) -> tuple[list[Path], Path]:
+    """The notebooks and the folder that a command line names, by default all, and `to` below build."""
+    parser = parser_for(about, to)
     options = parser.parse_args(arguments)
     try:
         chosen = selected(options.notebooks, ROOT / "notebooks")
@@ -203,9 +209,7 @@ def asked(about: str | None, to: str, arguments: list[str] | None) -> tuple[list
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("notebooks", nargs="*", help="number, name or path; all where none is given")
-    parser.add_argument("--to", type=Path, default=ROOT / "build" / "site", help="folder (default %(default)s)")
+    parser = parser_for(__doc__, "site")
     parser.add_argument("--still", action="store_true", help="the stored pictures alone; nothing is executed")
     options = parser.parse_args(arguments)
     chosen = selected(options.notebooks, ROOT / "notebooks")

@@ -29,6 +29,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from notebook_frame import ROOT
+from notebook_parts import cell_headings
 from refresh_notebooks import CellError, clean, execute, fold, load
 from tx_helpers import language
 from tx_helpers.language import FOLDER, Say, drawing_in, is_text, replaced, script_in, spots
@@ -40,9 +41,9 @@ FOR_TEACHERS = ("class_page", "class_work", "concepts", "graders", "handed_in")
 COMMON = "common"
 SET_UP = "# Set-up"
 WIDTH = 88  # of a line of code
-KEPT = re.compile(
+KEPT = re.compile(  # what a translation keeps as it is
     r"\$(?!\{)[^$]+\$(?!\{)|`[^`]+`|\]\([^)\s]+|<[^>]+>|\$?\{[^{}]*\}"
-)  # what a translation keeps as it is
+)
 PICTURE = re.compile(r"\s*\[[\w.]+\]: data:")  # an attachment
 TITLED = re.compile(r'\]\((#[^)\s"]+) "([^"]*)"\)')  # a link to the glossary that says what the term means
 
@@ -93,7 +94,11 @@ def texts_of(name: str) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
 
     def listen(place: str) -> Say:
-        return lambda text: (found.setdefault(text, place), text)[1]
+        def hear(text: str) -> str:
+            found.setdefault(text, place)
+            return text
+
+        return hear
 
     if name == COMMON:
         files = [file for pattern in SHARED for file in sorted(PACKAGE.glob(pattern)) if file.stem not in FOR_TEACHERS]
@@ -259,8 +264,8 @@ def in_language(names: list[str], tongue: str, say: Say) -> dict[str, nbformat.N
 
 def _anchors(cell: nbformat.NotebookNode) -> list[str]:
     """The addresses of the cell's headings, as Jupyter makes them."""
-    headings = re.findall(r"^#+ (.*)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else []
-    return [re.sub(r"\]\([^)]*\)|[*`\[]", "", heading).strip().replace(" ", "-") for heading in headings]
+    plain = (re.sub(r"\]\([^)]*\)|[*`\[]", "", heading) for _, heading in cell_headings(cell))
+    return [heading.strip().replace(" ", "-") for heading in plain]
 
 
 def make(tongue: str, names: list[str], folder: Path) -> Iterator[Path]:

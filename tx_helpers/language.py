@@ -22,7 +22,7 @@ FOLDER = Path(__file__).with_name("translations")
 NAMING = ("exercises.own", "exercises.kept")  # there single words are the names of classes
 SPEAKING = ("exercises", "lessons", "show", "training", "widgets")  # the folders with texts for learners
 Say = Callable[[str], str]  # a text in English -> what stands in its place
-NO_TEXT = re.compile(
+NO_TEXT = re.compile(  # style sheets, patterns of other texts, names of classes and parts
     r"[;{}]\s*\n|: \S+;|tx-|\\[dw(.]|\w\|\w|\.\*|\wpx\b|\w:\w|(?:translate|rotate)\(|^[a-z-]+: *[\w-]+$"
 )
 VALUE = re.compile(r"\$?\{[^{}]*\}|<[^<>]*>")
@@ -33,6 +33,11 @@ _said: dict[str, str] = {}
 def say(text: str) -> str:
     """The text in the language in use; the text itself where that is English, or it is not translated."""
     return _said.get(text, text)
+
+
+def in_use(make: Callable[[str, Say], str], text: str) -> str:
+    """What `script_in` or `drawing_in` makes of a text in the language in use; in English the text as it is."""
+    return make(text, say) if _said else text
 
 
 def languages() -> list[str]:
@@ -208,7 +213,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|`', re.DOTALL)
 
 
-def script_in(script: str, say: Say = say) -> str:
+def script_in(script: str, say: Say) -> str:
     """A script of JavaScript with the texts that `say` gives; values stand in them as there, `${count}`."""
     found, end = [], 0
     while match := LITERAL.search(script, end):
@@ -245,6 +250,6 @@ def _values_in(text: str, say: Say) -> str:
     return "".join([*found, text[end:]])
 
 
-def drawing_in(svg: str, say: Say = say) -> str:
+def drawing_in(svg: str, say: Say) -> str:
     """A drawing with the texts that `say` gives."""
     return re.sub(r"(?<=>)([^<>]*[^\W\d_]{2,}[^<>]*)(?=</)", lambda found: say(found[1]), svg)

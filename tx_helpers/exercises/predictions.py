@@ -25,11 +25,11 @@ import traitlets
 from tx_helpers.environment import printable
 from tx_helpers.exercises.solved import guesses, note_guess
 from tx_helpers.exercises.waiting import on_first_move, waiting
-from tx_helpers.language import script_in
 from tx_helpers.nn.arguments import described
 from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import DARK_CHARTS, svg_text
 from tx_helpers.show.stored import StoredWidget
+from tx_helpers.widgets.scripts import joined
 
 STYLE = """
 .tx-predict, .tx-finding { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
@@ -74,7 +74,7 @@ def predict(key: str, question: str, choices: Sequence[str] | None = None, *, un
 class _Shown(StoredWidget):
     """A widget with a static form, `_html` and `_text`, for pages without a kernel."""
 
-    _esm = script_in(Path(__file__).with_name("predictions.js").read_text("utf-8"))
+    _esm = joined(Path(__file__).with_name("predictions.js"))
     _css = STYLE + DARK_CHARTS  # every notebook has predictions
     key = traitlets.Unicode().tag(sync=True)
     unit = traitlets.Unicode().tag(sync=True)

@@ -26,10 +26,10 @@ import traitlets
 from tx_helpers.exercises.catalogue import modules
 from tx_helpers.exercises.course import LESSONS
 from tx_helpers.exercises.solved import note_quiz, quizzes
-from tx_helpers.language import script_in
 from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import svg_text
 from tx_helpers.show.stored import StoredWidget
+from tx_helpers.widgets.scripts import joined
 
 STYLE = """
 .tx-quiz fieldset { border: 1px solid var(--jp-border-color1, #CBD2D9); border-radius: 8px; }
@@ -96,7 +96,7 @@ class Quiz(StoredWidget):
     silent  it never tells what is right, begins with the choices that were kept, and keeps the last ones
     """
 
-    _esm = script_in(Path(__file__).with_name("quizzes.js").read_text("utf-8"))
+    _esm = joined(Path(__file__).with_name("quizzes.js"))
     _css = STYLE
     title = traitlets.Unicode().tag(sync=True)
     questions: "traitlets.List[dict[str, Any]]" = traitlets.List().tag(sync=True)

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tx_helpers.language import drawing_in
+from tx_helpers.language import drawing_in, in_use
 from tx_helpers.opening import Bundle
 from tx_helpers.show.plots import image
 
@@ -49,7 +49,7 @@ def drawing(name: str) -> Drawing:
     files = _files()
     if name not in files:
         raise ValueError(f"drawing: none is named {name!r}; there is: {', '.join(sorted(files)) or 'none at all'}")
-    svg = drawing_in(files[name].read_text(encoding="utf-8"))
+    svg = in_use(drawing_in, files[name].read_text(encoding="utf-8"))
     root = ElementTree.fromstring(svg)
     title, description = (root.findtext(SVG + tag, default="") for tag in ("title", "desc"))
     return Drawing(name, svg, title, description)

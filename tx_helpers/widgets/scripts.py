@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tx_helpers.language import script_in
+from tx_helpers.language import in_use, script_in
 
 FOLDER = Path(__file__).parent
 DRAWN = [FOLDER.parent / "show" / "legible.js", FOLDER / "svg.js"]
@@ -15,4 +15,4 @@ def script(path: Path) -> str:
 
 def joined(*paths: Path) -> str:
     """Files as one module, in the language in use."""
-    return script_in("\n".join(path.read_text("utf-8") for path in paths))
+    return in_use(script_in, "\n".join(path.read_text("utf-8") for path in paths))
